@@ -132,16 +132,11 @@ fn money() -> Money {
 
 fn initiation(session_id: SessionId) -> Command {
     let contact = Contact { email: Some(Email::from_stored("ada@example.com".to_owned())), ..Contact::default() };
+    let return_url = ReturnUrl::from_stored("https://shop.example/done".to_owned());
     Command::InitiatePayment(InitiatePayment {
         external_id: Some(ExternalId::from_stored("order-1".to_owned())),
-        money: money(),
-        session_id,
-        card: None,
-        capture: true,
-        return_url: ReturnUrl::from_stored("https://shop.example/done".to_owned()),
         customer: CustomerFields { id: None, contact },
-        save_card: None,
-        interest_bearer: None,
+        ..InitiatePayment::of_session(session_id, money(), return_url)
     })
 }
 

@@ -583,6 +583,24 @@ pub struct InitiatePayment {
     pub interest_bearer: Option<InterestBearer>,
 }
 
+impl InitiatePayment {
+    /// A payment that is captured as soon as it is authorized, without anything optional.
+    #[must_use]
+    pub fn of_session(session_id: SessionId, money: Money, return_url: ReturnUrl) -> InitiatePayment {
+        InitiatePayment {
+            external_id: None,
+            money,
+            session_id,
+            card: None,
+            capture: true,
+            return_url,
+            customer: CustomerFields::default(),
+            save_card: None,
+            interest_bearer: None,
+        }
+    }
+}
+
 /// The acquirer's answer to an authorization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthorizationResult {

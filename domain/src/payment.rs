@@ -345,6 +345,41 @@ pub struct Payment {
 }
 
 impl Payment {
+    /// A payment that was just made of a session: it is captured as soon as it is authorized, and has nothing optional.
+    #[must_use]
+    pub fn of_session(
+        id: PaymentId,
+        (session_id, money, instrument): (SessionId, Money, Instrument),
+        acquirer: AcquirerName,
+        return_url: ReturnUrl,
+        created_at: Millis,
+    ) -> Payment {
+        Payment {
+            id,
+            external_id: None,
+            session_id,
+            status: PaymentStatus::Pending,
+            money,
+            instrument,
+            acquirer,
+            capture_mode: CaptureMode::Automatic,
+            return_url,
+            customer_id: None,
+            contact: Contact::default(),
+            save_card: None,
+            created_at,
+            authorization: None,
+            capture: None,
+            failure: None,
+            refunded_minor: 0,
+            confirmed_refund_minor: 0,
+            charged_back_minor: 0,
+            open_dispute: None,
+            operation: None,
+            last_operation: None,
+        }
+    }
+
     /// Returns true when a call for `action` would be accepted now, as far as the payment tells: the table allows it,
     /// no operation is open, a reversal comes before the settlement and before any refund or dispute, and for a refund
     /// or a dispute some of the money is left.

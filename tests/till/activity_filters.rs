@@ -138,8 +138,7 @@ fn object_id_finds_by_payment_external_identifier_and_merchant() {
 
 #[test]
 fn object_id_finds_every_object_with_the_identifier() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let body = json!({ "external_id": "ref-1" });
     // The payment settles at once, so that the balance covers the payout.
     let payment = shop.initiate(&shop.session_of("4000000000000077", 100), 100, &body).id();
@@ -206,8 +205,7 @@ fn created_at_takes_days_months_and_keywords_in_the_zone() {
 
 #[test]
 fn created_at_to_the_minute_or_second_is_that_unit() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     shop.call("select-plan", &json!({ "plan_id": plan(&shop, 1) })).ok();
     let entry = list(&shop, &json!({})).ok()["page"][0].clone();
     let at = Timestamp::from_second(entry["created_at"].as_i64().expect("a time")).expect("a time of today");
@@ -236,8 +234,7 @@ fn created_at_to_the_minute_or_second_is_that_unit() {
 
 #[test]
 fn created_at_of_no_form_is_refused() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     for refused in ["tomorrow", "2025-02-30", "..", "2025-04-02..2025-04-01", "1743500000", ""] {
         assert_eq!(list(&shop, &json!({ "created_at": refused })).faults(), ["invalid created_at"], "{refused}");
     }
@@ -283,8 +280,7 @@ fn terms_find_whole_ids_and_parts_of_them() {
 
 #[test]
 fn terms_are_1_to_255_bytes() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     for refused in [json!(""), json!("x".repeat(256)), json!(7), json!("a\nb")] {
         assert_eq!(list(&shop, &json!({ "terms": refused })).faults(), ["invalid terms"]);
     }
@@ -327,8 +323,7 @@ fn next_and_previous_are_complete_bodies_with_the_filters() {
 
 #[test]
 fn all_faults_come_at_once_and_before_actors_are_looked_up() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let body = json!({
         "per_page": 0, "after": "act_1", "activity_type": "x", "actor_email": "nobody@shop.example",
         "actor_key_id": 1, "created_at": "x", "terms": "", "actorEmail": "x",

@@ -6,8 +6,7 @@ use crate::harness::{Server, id_of_nothing, merged};
 
 #[test]
 fn topups_are_listed_newest_first_and_found_by_both_ids() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let add = |body: Value| server.admin("add-topup", &body).id();
     let first = add(json!({ "merchant_id": shop.merchant_id, "amount": 250, "external_id": "transfer-1" }));
     let second = add(json!({ "merchant_id": shop.merchant_id, "amount": "7" }));
@@ -38,8 +37,7 @@ fn topups_are_listed_newest_first_and_found_by_both_ids() {
 
 #[test]
 fn an_invoice_is_charged_once_and_may_overdraw_the_balance() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let charge =
         |more: Value| server.admin("charge-invoice", &merged(&json!({ "merchant_id": shop.merchant_id }), &more));
     let invoice = charge(json!({ "amount": "250", "external_id": "bill-1", "description": "March 2026" })).id();
@@ -64,8 +62,7 @@ fn an_invoice_is_charged_once_and_may_overdraw_the_balance() {
 
 #[test]
 fn costs_beyond_a_held_capture_are_missing_at_once() {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     let prices = json!({
         "merchant_id": shop.merchant_id, "payment_method": "INSTALLMENT", "acquirer": "sandbox", "enabled": true,
         "authorizes_without_capture": true, "fee_fixed": 500,

@@ -51,8 +51,7 @@ fn assert_only(shop: &Shop, payment: &str, minor: u64) {
 
 #[test]
 fn of_200_sessions_with_one_external_id_exactly_one_pays() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let token = shop.token_of(crate::harness::CARD, "MULTIPLE");
     let sessions: Vec<String> = (0..CALLERS).map(|_| shop.session_with(100, &json!({ "token": token }))).collect();
     let more = json!({ "external_id": "order-1", "customer_email": "ada@example.com" });
@@ -71,8 +70,7 @@ fn of_200_sessions_with_one_external_id_exactly_one_pays() {
 
 #[test]
 fn of_200_calls_with_one_session_exactly_one_pays() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let session = shop.session(100);
     let calls: Vec<Value> = (0..CALLERS).map(|number| json!({ "external_id": format!("order-{number}") })).collect();
     let (payment, losers) = the_winner(at_once(&calls, |more| shop.initiate(&session, 100, more)));
@@ -88,8 +86,7 @@ fn of_200_calls_with_one_session_exactly_one_pays() {
 
 #[test]
 fn one_idempotency_key_100_times_at_once_is_one_payment() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let body = shop.initiation(&shop.session(100), 100);
     let path = "/merchants/initiate-payment-flow";
     let client = shop.client().idempotency_key("order-1");
@@ -103,8 +100,7 @@ fn one_idempotency_key_100_times_at_once_is_one_payment() {
 
 #[test]
 fn one_key_at_once_with_different_bodies_is_one_payment() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let session = shop.session(100);
     let client = shop.client().idempotency_key("order-1");
     let bodies: Vec<Value> = (0..50)
@@ -122,8 +118,7 @@ fn one_key_at_once_with_different_bodies_is_one_payment() {
 
 #[test]
 fn of_100_selections_of_a_single_use_token_one_gets_a_session() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let body = json!({ "amount": 100, "currency": "THB", "payment_method": "CARD", "token": shop.token_of(crate::harness::CARD, "SINGLE") });
     let (session, losers) = the_winner(at_once(&[(); 100], |()| shop.sdk("select-payment-method", &body)));
     losers.iter().for_each(|loser| assert_eq!(loser.refused("TOKEN_ALREADY_USED"), Value::Null));
@@ -132,8 +127,7 @@ fn of_100_selections_of_a_single_use_token_one_gets_a_session() {
 
 #[test]
 fn payments_at_once_for_one_new_customer_make_one_customer() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let token = shop.token_of(crate::harness::CARD, "MULTIPLE");
     let sessions: Vec<String> = (0..50).map(|_| shop.session_with(100, &json!({ "token": token }))).collect();
     let more = json!({ "customer_id": "ada", "customer_email": "ada@example.com", "save_card": "DEFAULT" });
@@ -148,8 +142,7 @@ fn payments_at_once_for_one_new_customer_make_one_customer() {
 
 #[test]
 fn refused_calls_at_once_leave_a_session_that_still_pays() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let session = shop.session(100);
     let before = shop.picture(&[&session]);
     let wrong = [

@@ -47,8 +47,7 @@ fn cards(shop: &Shop, contact_id: &str) -> Vec<Value> {
 
 #[test]
 fn a_contact_is_added_found_listed_changed_and_removed() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let id = add(&shop, &ada());
     let contact = shop.contact("ada");
     assert_eq!((&contact["contact_id"], &contact["name"]), (&json!(id), &json!("Ada Lovelace")));
@@ -74,8 +73,7 @@ fn a_contact_is_added_found_listed_changed_and_removed() {
 
 #[test]
 fn contact_data_of_another_contact_is_a_conflict_that_names_it() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let id = add(&shop, &ada());
     let other = add(&shop, &json!({ "external_id": "grace" }));
     for argument in ["external_id", "contact_email", "contact_mobile"] {
@@ -93,8 +91,7 @@ fn contact_data_of_another_contact_is_a_conflict_that_names_it() {
 
 #[test]
 fn a_saved_card_is_found_listed_made_the_default_and_forgotten() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let contact_id = add(&shop, &ada());
     let first = save(&shop, "ada", CARD, &json!({ "external_id": "visa" }));
     let second = save(&shop, &contact_id, OTHER_CARD, &json!({ "default": true }));
@@ -126,8 +123,7 @@ fn a_saved_card_is_found_listed_made_the_default_and_forgotten() {
 
 #[test]
 fn a_forgotten_card_and_its_sessions_cannot_pay() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     add(&shop, &ada());
     let saved = save(&shop, "ada", CARD, &json!({}));
     let session = shop.saved_card_session(&saved, 100);
@@ -142,8 +138,7 @@ fn a_forgotten_card_and_its_sessions_cannot_pay() {
 
 #[test]
 fn a_token_is_saved_for_several_uses_only_and_a_known_card_once() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let contact_id = add(&shop, &ada());
     let single = shop.token_of(CARD, "SINGLE");
     assert_eq!(shop.call("save-card", &json!({ "token": single, "contact_id": "ada" })).faults(), ["invalid token"]);
@@ -191,8 +186,7 @@ fn files_with(directory: &Path, texts: &[&[u8]]) -> Vec<PathBuf> {
 
 #[test]
 fn a_removed_contact_does_not_come_back_by_a_token() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     add(&shop, &ada());
     let grace = add(&shop, &json!({ "contact_name": "Grace Hopper" }));
     let token = shop.token_of(CARD, "MULTIPLE");
@@ -207,8 +201,7 @@ fn a_removed_contact_does_not_come_back_by_a_token() {
 
 #[test]
 fn a_removed_contact_is_in_no_file_and_payments_stay() {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     let id = add(&shop, &ada());
     let card_id = save(&shop, "ada", CARD, &json!({ "default": true }));
     let paid = shop.pay_with(100, &json!({ "customer_id": "ada" }));

@@ -49,8 +49,7 @@ fn picked(object: &Value, names: &[&str]) -> Value {
 
 #[test]
 fn a_dispute_shows_in_the_payment_the_ledger_and_the_events() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let payment = shop.initiate(&shop.session(10_000), 10_000, &json!({ "external_id": "order-1" })).id();
     shop.settled(&payment);
     let body = json!({
@@ -109,8 +108,7 @@ fn a_lost_dispute_charges_back_and_reverses_a_whole_loss() {
 
 #[test]
 fn evidence_decides_by_itself_or_waits_for_the_operator() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     for (evidence, status, payment_status) in
         [("winning_evidence", "WON", "SUCCESSFUL"), ("losing_evidence", "LOST", "REVERSED")]
     {
@@ -136,8 +134,7 @@ fn evidence_decides_by_itself_or_waits_for_the_operator() {
 
 #[test]
 fn a_dispute_is_escalated_by_the_system_and_conceded_by_the_key() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let payment = shop.pay(100);
     let id = open(&server, &shop, &payment);
     let named = json!({ "merchant_id": shop.merchant_id, "dispute_id": id });
@@ -163,8 +160,7 @@ fn a_dispute_is_escalated_by_the_system_and_conceded_by_the_key() {
 
 #[test]
 fn the_disputed_card_is_disputed_with_either_way_of_capturing() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let at_once = shop.initiate(&shop.session_of(DISPUTED, 100), 100, &json!({})).id();
     assert_eq!(shop.settled(&at_once)["status"], "DISPUTED");
     let later = shop.initiate(&shop.session_of(DISPUTED, 200), 200, &json!({ "capture": false })).id();
@@ -183,8 +179,7 @@ fn the_disputed_card_is_disputed_with_either_way_of_capturing() {
 
 #[test]
 fn disputes_are_listed_newest_first_by_status_and_payment() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let payment = shop.initiate(&shop.session(100), 100, &json!({ "external_id": "order-1" })).id();
     shop.settled(&payment);
     let mut ids = Vec::new();
@@ -214,8 +209,7 @@ fn disputes_are_listed_newest_first_by_status_and_payment() {
 
 #[test]
 fn wrong_calls_about_disputes_are_refused_with_the_fault() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let payment = shop.pay(100);
     let id = open(&server, &shop, &payment);
     let faults = |endpoint: &str, body: Value| shop.call(endpoint, &body).faults();
@@ -247,8 +241,7 @@ fn wrong_calls_about_disputes_are_refused_with_the_fault() {
 
 #[test]
 fn a_dispute_outlives_a_killed_server_and_takes_evidence_then() {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     let payment = shop.pay(100);
     let id = open(&server, &shop, &payment);
     server.kill();
@@ -261,8 +254,7 @@ fn a_dispute_outlives_a_killed_server_and_takes_evidence_then() {
 
 #[test]
 fn interest_that_a_merchant_bears_is_an_entry_of_its_own() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let more = json!({ "interest_bearer": "merchant" });
     let payment = shop.initiate(&shop.installment_session(10_000, "merchant"), 10_000, &more).id();
     shop.settled(&payment);

@@ -69,8 +69,7 @@ fn fill(server: &Server, shop: &Shop) {
 
 #[test]
 fn an_empty_page_leads_back_to_the_page_of_its_cursor() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     fill(&server, &shop);
     for (endpoint, id) in [
         ("balance-history", "entry_id"),
@@ -94,8 +93,7 @@ fn an_empty_page_leads_back_to_the_page_of_its_cursor() {
 
 #[test]
 fn a_page_whose_entries_were_removed_leads_back() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let put = |key: &str| drop(shop.call("sync-metadata", &json!({ "key": key, "metadata": {} })).ok());
     let remove = |key: &str| drop(shop.call("delete-metadata", &json!({ "key": key })).ok());
     ["a", "b", "c", "d"].into_iter().for_each(put);
@@ -114,8 +112,7 @@ fn a_page_whose_entries_were_removed_leads_back() {
 
 #[test]
 fn a_page_of_a_set_without_items_leads_back() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     shop.call("sync-metadata", &json!({ "key": "k", "metadata": [0, 1, 2, 3] })).ok();
     let page =
         |body: &Value| shop.call("retrieve-metadata", &merged(&json!({ "key": "k", "data_only": true }), body)).ok();

@@ -68,8 +68,7 @@ fn events_are_numbered_without_gaps_and_found_by_id() {
 
 #[test]
 fn events_are_filtered_and_further_pages_keep_the_filters() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let paid: Vec<String> = (1..=5).map(|minor| shop.pay(minor)).collect();
     let ids = |page: &Value| -> Vec<Value> {
         page["page"].as_array().expect("a page").iter().map(|event| event["payment_id"].clone()).collect()

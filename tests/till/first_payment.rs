@@ -6,8 +6,7 @@ use crate::harness::Server;
 
 #[test]
 fn a_captured_payment_shows_in_the_ledger_and_the_activity() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let payment_id = shop.initiate(&shop.session(10_000), 10_000, &json!({ "external_id": "order-1" })).id();
     let payment = shop.settled(&payment_id);
     assert_eq!(payment["status"], "SUCCESSFUL");

@@ -127,8 +127,7 @@ fn a_token_of_another_merchant_cannot_be_selected() {
 
 #[test]
 fn a_token_may_be_selected_by_any_installation_of_its_merchant() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let add = json!({ "merchant_id": shop.merchant_id, "name": "App", "platform": "IOS", "identifier": "th.example" });
     let app = json!({ "installation_id": server.admin("add-installation", &add).id() });
     let token = shop.token_of(CARD, "SINGLE");

@@ -21,8 +21,7 @@ fn now_seconds() -> u64 {
 
 #[test]
 fn a_generated_key_is_accepted_and_never_shown_again() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let made = shop.call("generate-key", &json!({ "name": "Till 2" })).ok();
     let key = made["key"].as_str().expect("its text").to_owned();
     assert!(key.starts_with("sk_") && key.len() == 41, "{key}");
@@ -35,8 +34,7 @@ fn a_generated_key_is_accepted_and_never_shown_again() {
 
 #[test]
 fn a_repeated_call_under_an_idempotency_key_shows_the_same_key() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let client = shop.client().idempotency_key("till-2");
     let body = json!({ "name": "Till 2" });
     let first = client.post("/merchants/generate-key", &body);
@@ -48,8 +46,7 @@ fn a_repeated_call_under_an_idempotency_key_shows_the_same_key() {
 
 #[test]
 fn a_repeated_call_has_the_first_answer_also_after_a_rename() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let generate =
         || shop.client().idempotency_key("till-2").post("/merchants/generate-key", &json!({ "name": "Till 2" }));
     let first = generate().ok();
@@ -61,8 +58,7 @@ fn a_repeated_call_has_the_first_answer_also_after_a_rename() {
 
 #[test]
 fn keys_are_listed_newest_first_with_revoked_ones() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let ids: Vec<String> = (0..3).map(|number| generated(&shop, &format!("Till {number}")).0).collect();
     shop.call("revoke-key", &json!({ "key_id": ids[1] })).ok();
     let listed = shop.call("list-keys", &json!({})).ok();
@@ -77,8 +73,7 @@ fn keys_are_listed_newest_first_with_revoked_ones() {
 
 #[test]
 fn the_last_use_of_a_key_is_shown_and_survives_a_stop() {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     let (key_id, key) = generated(&shop, "Till 2");
     let unused = shop.call("find-key", &json!({ "key_id": key_id })).ok();
     assert_eq!(unused["last_used_at"], Value::Null);
@@ -94,8 +89,7 @@ fn the_last_use_of_a_key_is_shown_and_survives_a_stop() {
 
 #[test]
 fn a_key_can_be_renamed() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (key_id, _) = generated(&shop, "Till 2");
     let renaming = json!({ "key_id": key_id, "name": "Bar" });
     assert_eq!(shop.call("update-key", &renaming).ok(), json!(true));
@@ -105,8 +99,7 @@ fn a_key_can_be_renamed() {
 
 #[test]
 fn a_key_that_revoked_itself_opens_nothing_any_more() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let (key_id, key) = generated(&shop, "Till 2");
     let body = json!({ "key_id": key_id });
     assert_eq!(call_with(&server, &key, "revoke-key", &body).ok(), json!(true));
@@ -116,8 +109,7 @@ fn a_key_that_revoked_itself_opens_nothing_any_more() {
 
 #[test]
 fn an_expired_key_is_refused_like_an_unknown_one() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let end = now_seconds() + 2;
     let made = shop.call("generate-key", &json!({ "name": "Soon gone", "expires_at": end })).ok();
     let key = made["key"].as_str().expect("its text");
@@ -145,8 +137,7 @@ fn keys_of_others_and_unknown_keys_are_not_found() {
 
 #[test]
 fn faulty_arguments_are_named_all_at_once() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let faults = shop.call("generate-key", &json!({ "name": "", "expires_at": -1 })).faults();
     assert_eq!(faults, ["invalid name", "invalid expires_at"]);
     assert_eq!(shop.call("update-key", &json!({ "key_id": "key_1" })).faults(), ["invalid key_id", "missing name"]);

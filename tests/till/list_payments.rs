@@ -27,8 +27,7 @@ fn payments_are_listed_newest_first_as_find_payment_shows_them() {
 
 #[test]
 fn pages_have_no_gaps_both_ways_while_payments_are_made() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let mut made: Vec<String> = (1..=5).map(|minor| shop.pay(minor)).collect();
     made.reverse();
     let first = list(&shop, &json!({ "per_page": 2 }));
@@ -46,8 +45,7 @@ fn pages_have_no_gaps_both_ways_while_payments_are_made() {
 
 #[test]
 fn faulty_cursors_are_refused() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let payment = shop.pay(1);
     assert_eq!(shop.call("list-payments", &json!({ "after": "pay_1" })).faults(), ["invalid after"]);
     let both = json!({ "after": payment, "before": payment });

@@ -117,8 +117,7 @@ fn the_activity_log_pages_completely_while_others_write() {
 
 #[test]
 fn next_and_previous_are_whole_bodies_for_their_pages() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     HISTORY.fill(&server, &shop, 10);
     let first = shop.call("balance-history", &json!({ "per_page": 4 })).ok();
     let ids = HISTORY.ids(&first);
@@ -136,8 +135,7 @@ fn next_and_previous_are_whole_bodies_for_their_pages() {
 
 #[test]
 fn the_page_with_the_oldest_entry_has_no_next() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     HISTORY.fill(&server, &shop, 8);
     let pages = HISTORY.pages(&shop, &json!({ "per_page": 4 }), "next");
     assert_eq!(pages.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4]);
@@ -147,8 +145,7 @@ fn the_page_with_the_oldest_entry_has_no_next() {
 
 #[test]
 fn before_answers_the_entries_next_to_the_cursor() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     HISTORY.fill(&server, &shop, 10);
     let all = HISTORY.ids(&shop.call("balance-history", &json!({})).ok());
     let page = shop.call("balance-history", &json!({ "before": all[9], "per_page": 3 })).ok();
@@ -162,8 +159,7 @@ fn before_answers_the_entries_next_to_the_cursor() {
 
 #[test]
 fn a_page_has_25_entries_unless_1_to_100_are_asked_for() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     HISTORY.fill(&server, &shop, 130);
     let size = |body: Value| HISTORY.ids(&shop.call("balance-history", &body).ok()).len();
     assert_eq!((size(json!({})), size(json!({ "per_page": null }))), (25, 25));
@@ -224,8 +220,7 @@ fn after_and_before_answer_the_entries_next_to_the_cursor() {
 
 #[test]
 fn cursors_are_ids_of_the_list_and_one_at_a_time() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     HISTORY.fill(&server, &shop, 2);
     pay(&server, &shop, 0);
     for list in [HISTORY, ACTIVITY] {
@@ -259,8 +254,7 @@ fn cursors_are_ids_of_the_list_and_one_at_a_time() {
 
 #[test]
 fn an_unknown_cursor_stands_for_its_time() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     HISTORY.fill(&server, &shop, 3);
     let all = HISTORY.ids(&shop.call("balance-history", &json!({})).ok());
     let page = |body: Value| HISTORY.ids(&shop.call("balance-history", &body).ok());
@@ -298,8 +292,7 @@ fn lists_are_empty_at_first_and_the_history_needs_a_balance() {
 
 #[test]
 fn a_top_up_is_an_effective_credit_and_available_at_once() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let topup = server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": "12345" })).id();
     let entry = shop.all("balance-history").remove(0);
     let expected = json!({
@@ -316,8 +309,7 @@ fn a_top_up_is_an_effective_credit_and_available_at_once() {
 
 #[test]
 fn the_balance_is_the_sum_of_the_history() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     top_up(&server, &shop, 999);
     (0..5).for_each(|_| drop(shop.pay(700)));
     shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 50), 50, &json!({})).id());
@@ -332,8 +324,7 @@ fn the_balance_is_the_sum_of_the_history() {
 
 #[test]
 fn ids_of_a_merchant_grow_in_the_order_of_the_calls() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     HISTORY.fill(&server, &shop, 40);
     let amounts: BTreeSet<u64> =
         shop.all("balance-history").iter().filter_map(|entry| entry["amount"].as_u64()).collect();

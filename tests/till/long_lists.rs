@@ -137,8 +137,7 @@ fn page_while_written(list: LongList, shop: &Shop, write: impl Fn(usize) + Sync,
 
 #[test]
 fn the_activity_log_pages_completely_under_any_filter() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let each = |number: usize| come_and_go(&shop, &format!("w{}-{number}@n{}.example", number % 8, number / 8 % 9));
     fill(ACTIVITY.entries().div_ceil(3), each);
     let filters = [
@@ -161,8 +160,7 @@ fn the_activity_log_pages_completely_under_any_filter() {
 
 #[test]
 fn the_balance_history_pages_completely_while_it_grows() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let top_up = |number: usize| {
         let body = json!({ "merchant_id": shop.merchant_id, "amount": number + 1 });
         server.admin("add-topup", &body).id();
@@ -172,8 +170,7 @@ fn the_balance_history_pages_completely_while_it_grows() {
 
 #[test]
 fn payments_page_completely_while_payments_settle() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let pay = |number: usize| {
         let minor = u64::try_from(number % 1_000).expect("it is small") + 1;
         let session = shop.installment_session(minor, "merchant");
@@ -184,8 +181,7 @@ fn payments_page_completely_while_payments_settle() {
 
 #[test]
 fn metadata_pages_completely_while_records_change() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let add = |key: String, item: usize| {
         shop.call("add-to-metadata-set", &json!({ "key": key, "value": item })).ok();
     };

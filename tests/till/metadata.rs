@@ -408,8 +408,7 @@ fn no_item_is_skipped_when_an_array_becomes_a_set_meanwhile() {
 
 #[test]
 fn records_are_listed_newest_first_in_both_directions() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     for number in 0..7 {
         shop.call("sync-metadata", &json!({ "key": format!("k{number}"), "metadata": { "n": number } })).ok();
     }

@@ -22,8 +22,7 @@ fn refuses(shop: &Shop, name: &str, values: &[Value]) {
 
 #[test]
 fn a_key_is_1_to_255_bytes_and_names_one_record() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     assert_eq!(add(&shop, &json!({ "key": null })).faults(), ["missing key"]);
     let long = [json!("k".repeat(256)), json!("é".repeat(128))];
     refuses(&shop, "key", &long);
@@ -38,8 +37,7 @@ fn a_key_is_1_to_255_bytes_and_names_one_record() {
 
 #[test]
 fn every_kind_of_json_value_can_be_an_item() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let items = [
         json!(null),
         json!(true),
@@ -64,8 +62,7 @@ fn every_kind_of_json_value_can_be_an_item() {
 
 #[test]
 fn a_path_is_names_between_single_dots_or_the_root() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     refuses(&shop, "path", &[".", ".a", "a.", "a..b"].map(Value::from));
     refuses(&shop, "path", &[json!(1), json!(["a"]), json!({}), json!(true)]);
     for (key, path) in [("none", json!(null)), ("empty", json!(""))] {
@@ -114,8 +111,7 @@ fn a_version_is_an_integer_and_a_stale_one_changes_nothing() {
 
 #[test]
 fn arguments_of_a_wrong_form_are_refused_all_at_once() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let refused = |endpoint: &str, body: Value| shop.call(endpoint, &body).faults();
     let body = json!({ "key": "", "path": "a..b", "version": -1, "ttl": 0, "Path": "x" });
     let expected = ["invalid key", "invalid path", "missing value", "invalid version", "invalid ttl", "unknown Path"];

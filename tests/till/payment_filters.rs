@@ -225,8 +225,7 @@ fn combined_filters_of_payments_are_exact_beside_writers() {
 
 #[test]
 fn the_status_filter_follows_a_payment_through_its_life() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let card = shop.session(500);
     let payment = shop.initiate(&card, 500, &json!({ "capture": false })).id();
     let listed = |status: &str| PAYMENTS.found(&shop, &json!({ "status": status }));
@@ -254,8 +253,7 @@ fn until(is_so: impl Fn() -> bool) {
 
 #[test]
 fn faulty_filters_of_payments_name_the_argument_and_the_form() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let refused = |filter: Value| shop.call("list-payments", &filter).faults();
     assert_eq!(refused(json!({ "status": "PAID" })), ["invalid status"]);
     assert_eq!(refused(json!({ "payment_method": "card" })), ["invalid payment_method"]);
@@ -278,8 +276,7 @@ fn faulty_filters_of_payments_name_the_argument_and_the_form() {
 
 #[test]
 fn a_removed_customer_is_found_by_no_filter_of_payments() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let customer = json!({ "customer_id": "ann", "customer_email": "ann@shop.example" });
     let payment = shop.pay_with(300, &customer);
     let id = payment["payment_id"].as_str().expect("an id").to_owned();
@@ -298,8 +295,7 @@ fn a_removed_customer_is_found_by_no_filter_of_payments() {
 
 #[test]
 fn a_payment_is_found_by_the_address_that_it_shows() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let of = |payment: &Value| payment["payment_id"].as_str().expect("an id").to_owned();
     let ann = of(&shop.pay_with(100, &json!({ "customer_id": "ann", "customer_email": "ann@shop.example" })));
     let bert = of(&shop.pay_with(200, &json!({ "customer_id": "bert", "customer_email": "bert@shop.example" })));

@@ -108,8 +108,7 @@ fn a_failed_payout_returns_its_amount_with_a_reason() {
 
 #[test]
 fn a_refused_payout_names_the_balance_or_the_earlier_one() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let refused = |body: &Value, code: &str| shop.call("send-payout", body).refused(code);
     assert_eq!(refused(&json!({ "amount": 1 }), "INSUFFICIENT_BALANCE"), json!({ "available": 0 }));
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 100 })).ok();

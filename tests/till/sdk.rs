@@ -58,8 +58,7 @@ fn requires(shop: &Shop, endpoint: &str, body: &Value, name: &str) {
 
 #[test]
 fn every_endpoint_names_its_merchant_and_installation() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     for (endpoint, body) in endpoints(&shop) {
         shop.sdk(endpoint, &body).ok();
         for name in ["merchant_id", "installation_id"] {
@@ -95,8 +94,7 @@ fn a_device_cannot_tell_which_merchants_exist() {
 
 #[test]
 fn every_endpoint_refuses_a_suspended_merchant() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let endpoints = endpoints(&shop);
     server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
     for (endpoint, body) in &endpoints {
@@ -134,8 +132,7 @@ fn the_settings_have_the_data_of_a_payment_form() {
 
 #[test]
 fn a_disabled_method_is_not_shown_and_cannot_be_selected() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let disable = |method: &str| {
         let body = json!({
             "merchant_id": shop.merchant_id, "payment_method": method, "acquirer": "sandbox", "enabled": false,
@@ -160,8 +157,7 @@ fn a_disabled_method_is_not_shown_and_cannot_be_selected() {
 
 #[test]
 fn the_instalment_plans_are_those_that_can_be_selected() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let expected = json!([{
         "installment_plan_id": "sandbox_3_months", "name": "Sandbox instalments, 3 months", "terms": 3,
         "interest_bearers": ["customer", "merchant"],
@@ -171,8 +167,7 @@ fn the_instalment_plans_are_those_that_can_be_selected() {
 
 #[test]
 fn the_same_card_gets_another_token_each_time() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (first, second) = (shop.token_of(CARD, "SINGLE"), shop.token_of(CARD, "MULTIPLE"));
     for token in [&first, &second] {
         assert!(token.starts_with("tok_") && token.len() == 30, "{token}");
@@ -182,8 +177,7 @@ fn the_same_card_gets_another_token_each_time() {
 
 #[test]
 fn a_card_number_is_12_to_19_luhn_digits_and_never_repeated() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let wrong = [
         "",
         "4242424242424241",
@@ -213,8 +207,7 @@ fn a_card_number_is_12_to_19_luhn_digits_and_never_repeated() {
 
 #[test]
 fn the_name_on_a_card_is_1_to_255_characters() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let wrong = [json!(""), json!("ä".repeat(256)), json!("a\nb"), json!(1)];
     refuses(&shop, "tokenize-card", &card(&json!({})), "name", &wrong);
     requires(&shop, "tokenize-card", &card(&json!({})), "name");
@@ -223,8 +216,7 @@ fn the_name_on_a_card_is_1_to_255_characters() {
 
 #[test]
 fn an_expiration_date_is_mm_yy_and_not_in_the_past() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let wrong =
         ["", "1/49", "12/2049", "1249", "13/49", "00/49", "12-49", "+1/49", "aa/bb", "12/49 ", "01/20", "12/24"];
     refuses(&shop, "tokenize-card", &card(&json!({})), "expiration_date", &wrong.map(Value::from));
@@ -235,8 +227,7 @@ fn an_expiration_date_is_mm_yy_and_not_in_the_past() {
 
 #[test]
 fn a_security_code_is_4_digits_for_american_express_else_3() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let wrong = [json!(""), json!("12"), json!("1234"), json!("12a"), json!(" 123"), json!(123), json!("๑๒๓")];
     refuses(&shop, "tokenize-card", &card(&json!({})), "security_code", &wrong);
     requires(&shop, "tokenize-card", &card(&json!({})), "security_code");
@@ -249,8 +240,7 @@ fn a_security_code_is_4_digits_for_american_express_else_3() {
 
 #[test]
 fn a_usage_is_single_or_multiple_and_single_when_left_out() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     refuses(
         &shop,
         "tokenize-card",
@@ -270,8 +260,7 @@ fn a_usage_is_single_or_multiple_and_single_when_left_out() {
 
 #[test]
 fn all_faults_of_a_card_come_at_once_without_its_values() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let wrong = json!({ "number": "4111111111111112", "name": "", "expiration_date": "99/99", "security_code": "98765", "usage": "x" });
     let answer = shop.sdk("tokenize-card", &wrong);
     let expected =
@@ -284,8 +273,7 @@ fn all_faults_of_a_card_come_at_once_without_its_values() {
 
 #[test]
 fn tokenize_card_takes_no_idempotency_key() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let tokenize =
         || server.client().idempotency_key("same").post("/sdk/tokenize-card", &shop.named(&card(&json!({}))));
     let (first, second) = (tokenize(), tokenize());
@@ -303,8 +291,7 @@ fn tokenize_card_takes_no_idempotency_key() {
 
 #[test]
 fn a_selection_needs_amount_currency_and_method_of_their_forms() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let endpoint = "select-payment-method";
     for name in ["amount", "currency", "payment_method"] {
         requires(&shop, endpoint, &selection(&json!({})), name);
@@ -333,8 +320,7 @@ fn a_selection_needs_amount_currency_and_method_of_their_forms() {
 
 #[test]
 fn a_selection_in_another_currency_is_invalid() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let answer = shop.sdk("select-payment-method", &selection(&json!({ "currency": "USD" })));
     assert_eq!(answer.faults(), ["invalid currency"]);
     let token = shop.token_of(CARD, "SINGLE");
@@ -344,8 +330,7 @@ fn a_selection_in_another_currency_is_invalid() {
 
 #[test]
 fn arguments_of_the_method_are_required_and_others_refused() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let faults = |body: &Value| shop.sdk("select-payment-method", body).faults();
     let plan = json!({ "installment_plan_id": "sandbox_3_months", "interest_bearer": "customer" });
     assert_eq!(faults(&selection(&plan)), ["invalid installment_plan_id", "invalid interest_bearer"]);
@@ -361,8 +346,7 @@ fn arguments_of_the_method_are_required_and_others_refused() {
 
 #[test]
 fn a_selection_reads_the_customer_as_an_initiation_does() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let wrong =
         json!({ "customer_id": "", "customer_email": "ada", "customer_mobile": "0812345678", "customer_name": "" });
     let expected =
@@ -375,8 +359,7 @@ fn a_selection_reads_the_customer_as_an_initiation_does() {
 
 #[test]
 fn a_selection_uses_up_only_a_single_use_token() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let single = selection(&json!({ "token": shop.token_of(CARD, "SINGLE") }));
     let session = shop.sdk("select-payment-method", &single).id();
     assert!(session.starts_with("pse_") && session.len() == 30, "{session}");
@@ -388,8 +371,7 @@ fn a_selection_uses_up_only_a_single_use_token() {
 
 #[test]
 fn a_refused_selection_leaves_its_token_usable() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let token = shop.token_of(CARD, "SINGLE");
     for wrong in [json!({ "amount": "0" }), json!({ "currency": "USD" }), json!({ "card_id": "crd_1" })] {
         shop.sdk("select-payment-method", &merged(&selection(&json!({ "token": token })), &wrong))
@@ -400,8 +382,7 @@ fn a_refused_selection_leaves_its_token_usable() {
 
 #[test]
 fn a_token_or_saved_card_that_there_is_not_is_not_found() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let token = id_of_nothing(&shop.token_of(CARD, "SINGLE"));
     let unknown = shop.sdk("select-payment-method", &selection(&json!({ "token": token })));
     assert_eq!(unknown.refused("NOT_FOUND"), json!({ "argument": "token" }));
@@ -423,8 +404,7 @@ fn a_token_or_saved_card_that_there_is_not_is_not_found() {
 
 #[test]
 fn a_selection_under_a_key_is_made_once() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let body = shop.named(&selection(&json!({ "token": shop.token_of(CARD, "SINGLE") })));
     let select = |body: &Value| server.client().idempotency_key("cart-1").post("/sdk/select-payment-method", body);
     let first = select(&body).id();
@@ -441,8 +421,7 @@ fn a_selection_under_a_key_is_made_once() {
 
 #[test]
 fn a_session_shows_its_selection_for_30_minutes() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     for (body, name, bearer) in [
         (selection(&json!({ "token": shop.token_of(CARD, "SINGLE") })), "Visa 4242", Value::Null),
         (selection(&json!({})), "Card", Value::Null),
@@ -462,8 +441,7 @@ fn a_session_shows_its_selection_for_30_minutes() {
 
 #[test]
 fn a_session_tells_its_client_the_next_action_throughout() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     for (number, end) in [(CARD, "SUCCESSFUL"), ("4000000000000002", "FAILED")] {
         let session = shop.session_of(number, 100);
         let body = json!({ "payment_session_id": session });
@@ -481,8 +459,7 @@ fn a_session_tells_its_client_the_next_action_throughout() {
 
 #[test]
 fn a_session_that_there_is_not_is_not_found_by_any_endpoint() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let session = shop.session(100);
     for endpoint in ["check-status", "discover-next-action", "retrieve-payment-session"] {
         let body = json!({ "payment_session_id": session });
@@ -507,8 +484,7 @@ fn from_page(server: &Server, origin: &str, endpoint: &str, body: &Value) -> Api
 
 #[test]
 fn only_a_page_of_the_installations_origin_reads_answers() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     for (endpoint, body) in endpoints(&shop) {
         let body = shop.named(&body);
         let own = from_page(&server, "https://shop.example", endpoint, &body);
@@ -532,8 +508,7 @@ fn only_a_page_of_the_installations_origin_reads_answers() {
 
 #[test]
 fn the_page_may_read_refusals_too_also_those_of_its_arguments() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let origin = "https://shop.example";
     let wrong = shop.named(&card(&json!({ "number": "4242424242424241" })));
     let unknown = shop.named(&json!({ "payment_session_id": id_of_nothing(&shop.session(100)) }));
@@ -554,8 +529,7 @@ fn the_page_may_read_refusals_too_also_those_of_its_arguments() {
 
 #[test]
 fn an_installation_that_is_no_web_page_lets_no_page_read() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let add = json!({
         "merchant_id": shop.merchant_id, "name": "App", "platform": "ANDROID", "identifier": "https://app.example",
     });
@@ -567,8 +541,7 @@ fn an_installation_that_is_no_web_page_lets_no_page_read() {
 
 #[test]
 fn a_call_with_an_api_key_may_be_read_by_no_page() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let answer = shop.client().header("Origin", "https://shop.example").post("/merchants/get-balance", &json!({}));
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (200, None));
 }

@@ -55,8 +55,7 @@ fn activity(shop: &Shop, kind: &str) -> Vec<Value> {
 
 #[test]
 fn a_part_is_captured_and_the_rest_is_released() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let payment = authorized(&shop, 10_000);
     assert_eq!(flags(&shop.payment(&payment)), ["capturable", "voidable"]);
     assert_eq!(shop.call("capture-payment", &json!({ "payment_id": payment, "amount": 8_000 })).ok(), true);
@@ -81,8 +80,7 @@ fn a_part_is_captured_and_the_rest_is_released() {
 
 #[test]
 fn a_voided_payment_moves_no_money_and_allows_nothing_more() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let payment = authorized(&shop, 500);
     assert_eq!(shop.call("void-payment", &json!({ "payment_id": payment })).ok(), true);
     let voided = operated(&shop, &payment);
@@ -101,8 +99,7 @@ fn a_voided_payment_moves_no_money_and_allows_nothing_more() {
 
 #[test]
 fn a_reversal_comes_only_before_settlement_and_refunds() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let payment = shop.pay(700);
     assert_eq!(shop.call("reverse-payment", &json!({ "payment_id": payment })).ok(), true);
     let reversed = operated(&shop, &payment);
@@ -122,8 +119,7 @@ fn a_reversal_comes_only_before_settlement_and_refunds() {
 
 #[test]
 fn refunds_in_parts_end_with_a_refunded_payment() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let payment = shop.pay(1_000);
     let body = json!({ "payment_id": payment, "amount": 400, "external_id": "return-1", "reason": "damaged" });
     let first = shop.call("refund-payment", &body).id();
@@ -176,8 +172,7 @@ fn refunds_in_parts_end_with_a_refunded_payment() {
 
 #[test]
 fn a_refund_after_settlement_needs_the_available_balance() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let settled = shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 1_000), 1_000, &json!({})).id());
     let payment = settled["payment_id"].as_str().expect("an id");
     refunded(&shop, &refund(&shop, payment, 1_000));
@@ -198,8 +193,7 @@ fn a_refund_after_settlement_needs_the_available_balance() {
 
 #[test]
 fn a_suspended_merchant_can_give_back_and_not_take() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let (paid, held) = (shop.pay(300), authorized(&shop, 300));
     let third = shop.pay(300);
     server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
@@ -211,8 +205,7 @@ fn a_suspended_merchant_can_give_back_and_not_take() {
 
 #[test]
 fn unknown_objects_and_amounts_out_of_range_are_refused() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let payment = authorized(&shop, 100);
     for endpoint in ["capture-payment", "void-payment", "reverse-payment", "refund-payment", "list-refunds-by-payment"]
     {
@@ -233,8 +226,7 @@ fn unknown_objects_and_amounts_out_of_range_are_refused() {
 
 #[test]
 fn a_repeated_call_with_its_idempotency_key_takes_effect_once() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let payment = shop.pay(1_000);
     let client = shop.client().idempotency_key("refund 1");
     let body = json!({ "payment_id": payment, "amount": 100 });
@@ -248,8 +240,7 @@ fn a_repeated_call_with_its_idempotency_key_takes_effect_once() {
 
 #[test]
 fn simultaneous_refunds_and_captures_never_exceed_the_money() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (captured, held) = (shop.pay(1_000), authorized(&shop, 1_000));
     let (refunds, captures) = thread::scope(|scope| {
         let refunds: Vec<_> = (0..100)
@@ -272,8 +263,7 @@ fn simultaneous_refunds_and_captures_never_exceed_the_money() {
 
 #[test]
 fn a_refused_capture_fails_the_payment_or_keeps_it_authorized() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let initiate = |body: &Value| shop.initiate(&shop.session_of("4000000000003055", 100), 100, body).id();
     let at_once = initiate(&json!({}));
     let failed = eventually(|| shop.payment(&at_once), |payment| payment["status"] == "FAILED");
@@ -291,8 +281,7 @@ fn a_refused_capture_fails_the_payment_or_keeps_it_authorized() {
 
 #[test]
 fn calls_that_time_out_take_effect_once() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     for (card, status, left) in [
         ("4000000000003063", "SUCCESSFUL", 60),
         ("4000000000003097", "SUCCESSFUL", 60),
@@ -309,8 +298,7 @@ fn calls_that_time_out_take_effect_once() {
 
 #[test]
 fn the_operator_ends_refunds_that_wait_for_the_sandbox_once() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let payment = shop.settled(&shop.initiate(&shop.session_of("4000000000007726", 100), 100, &json!({})).id());
     let payment = payment["payment_id"].as_str().expect("an id");
     let (paid, refused) = (refund(&shop, payment, 30), refund(&shop, payment, 20));
@@ -334,8 +322,7 @@ fn the_operator_ends_refunds_that_wait_for_the_sandbox_once() {
 
 #[test]
 fn the_operator_ends_a_refund_by_its_own_identifier_and_key() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let payment = shop.settled(&shop.initiate(&shop.session_of("4000000000007726", 100), 100, &json!({})).id());
     let refunding =
         |external_id: &str| json!({ "payment_id": payment["payment_id"], "amount": 30, "external_id": external_id });
@@ -358,8 +345,7 @@ fn the_operator_ends_a_refund_by_its_own_identifier_and_key() {
 
 #[test]
 fn the_card_that_answers_twice_takes_effect_once() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let payment = shop.initiate(&shop.session_of("4000000000003220", 100), 100, &json!({ "capture": false })).id();
     assert_eq!(shop.settled(&payment)["status"], "AUTHORIZED");
     shop.call("capture-payment", &json!({ "payment_id": payment })).ok();
@@ -375,8 +361,7 @@ fn the_card_that_answers_twice_takes_effect_once() {
 
 #[test]
 fn later_captures_settle_at_once_where_the_card_says_so() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let payment = shop.initiate(&shop.session_of("4000000000000077", 100), 100, &json!({ "capture": false })).id();
     assert_eq!(shop.settled(&payment)["status"], "AUTHORIZED");
     shop.call("capture-payment", &json!({ "payment_id": payment })).ok();

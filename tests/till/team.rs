@@ -15,8 +15,7 @@ fn joined(shop: &Shop, email: &str) -> String {
 
 #[test]
 fn an_invited_user_joins_is_listed_and_is_removed() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let invitation = shop.call("invite-user", &json!({ "email": "Ada@Shop.example" })).id();
     assert!(invitation.starts_with("ivt_"));
     let pending = &shop.all("list-user-invitations")[0];
@@ -35,8 +34,7 @@ fn an_invited_user_joins_is_listed_and_is_removed() {
 
 #[test]
 fn each_change_of_the_team_is_activity_of_its_key() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let user = joined(&shop, "ada@shop.example");
     shop.call("remove-user", &json!({ "user_id": user })).ok();
     let logged = activities(&shop);
@@ -52,8 +50,7 @@ fn each_change_of_the_team_is_activity_of_its_key() {
 
 #[test]
 fn an_address_in_clear_is_no_card_number_before_the_at() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let body = |local: &str| json!({ "email": format!("{local}@shop.example") });
     let refused = shop.call("invite-user", &body("4539578763621486"));
     assert_eq!(refused.faults(), ["invalid email"]);
@@ -63,8 +60,7 @@ fn an_address_in_clear_is_no_card_number_before_the_at() {
 
 #[test]
 fn conflicts_name_the_object_in_conflict() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let body = json!({ "email": "ada@shop.example" });
     let invitation = shop.call("invite-user", &body).id();
     assert_eq!(shop.call("invite-user", &body).refused("CONFLICT")["invitation_id"], json!(invitation));
@@ -88,8 +84,7 @@ fn invitations_and_users_of_another_merchant_are_not_found() {
 
 #[test]
 fn a_repeated_invitation_under_an_idempotency_key_is_one() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let client = shop.client().idempotency_key("invite-ada");
     let first = client.post("/merchants/invite-user", &json!({ "email": "ada@shop.example" })).id();
     let again = client.post("/merchants/invite-user", &json!({ "email": "ADA@shop.example" }));
@@ -99,8 +94,7 @@ fn a_repeated_invitation_under_an_idempotency_key_is_one() {
 
 #[test]
 fn an_address_that_is_none_is_refused_without_being_repeated() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let refused = shop.call("invite-user", &json!({ "email": "ada at shop" }));
     assert_eq!(refused.faults(), ["invalid email"]);
     assert!(!refused.body.to_string().contains("ada at shop"));
@@ -108,8 +102,7 @@ fn an_address_that_is_none_is_refused_without_being_repeated() {
 
 #[test]
 fn a_plan_is_selected_from_the_catalogue() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let plans = shop.call("list-plans", &json!({})).ok();
     let names: Vec<&str> =
         plans.as_array().expect("an array").iter().filter_map(|plan| plan["name"].as_str()).collect();
@@ -134,8 +127,7 @@ fn a_plan_is_selected_from_the_catalogue() {
 
 #[test]
 fn a_plan_changes_nothing_but_itself_and_the_activity_log() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     shop.pay(1_000);
     let merchant = || server.admin("find-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
     let settings = || shop.sdk("retrieve-installation-settings", &json!({})).ok();

@@ -38,8 +38,7 @@ fn at(server: &Server) -> Command {
 
 #[test]
 fn each_event_is_caused_and_printed_as_it_is_listed() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     for (event, status) in TRIGGERED {
         let output = trigger(&server, &shop, event);
         let log = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -58,8 +57,7 @@ fn each_event_is_caused_and_printed_as_it_is_listed() {
 
 #[test]
 fn a_shops_own_variables_do_not_disturb_commands_that_call() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let mut command = at(&server);
     command.args(["trigger", "payment_completed", "--key", &shop.key]);
     command.args(["--installation-id", &shop.installation_id, "--merchant-id", &shop.merchant_id]);

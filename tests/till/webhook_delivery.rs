@@ -212,8 +212,7 @@ fn a_webhook_lives_over_http_and_shows_its_secret_once() {
 
 #[test]
 fn private_addresses_are_refused_for_a_webhook() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let faults = |more: Value| {
         let body = json!({ "name": "shop", "destination_url": "https://shop.example", "events": ["*"] });
         shop.call("connect-webhook", &crate::harness::merged(&body, &more)).faults()

@@ -75,8 +75,7 @@ fn webhooks_are_listed_newest_first_and_a_disconnected_one_too() {
 
 #[test]
 fn a_secret_is_shown_only_by_its_own_call_and_its_repetition() {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     let connect =
         |shop: &Shop| shop.client().idempotency_key("orders").post("/merchants/connect-webhook", &connection());
     let first = connect(&shop).ok();
@@ -121,8 +120,7 @@ fn a_rotation_gives_a_new_secret_and_the_old_ones_end() {
 
 #[test]
 fn an_internal_address_and_one_without_https_are_refused() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     for (address, message) in [
         ("http://shop.example/events", "must begin with https://"),
         ("ftp://shop.example/events", "must begin with https://"),
@@ -180,8 +178,7 @@ fn an_allowed_network_gets_deliveries_without_tls_too() {
 
 #[test]
 fn at_most_fifty_webhooks_are_connected_at_a_time() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let webhooks: Vec<Value> = (0..50).map(|_| connected(&shop)).collect();
     let one_more = connect(&shop, &json!({}));
     assert_eq!(one_more.refused("CONFLICT"), json!({ "limit": 50 }));
@@ -193,8 +190,7 @@ fn at_most_fifty_webhooks_are_connected_at_a_time() {
 
 #[test]
 fn a_suspended_merchant_may_only_stop_webhooks_and_rotate() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let webhook = connected(&shop);
     server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
     connect(&shop, &json!({})).refused("MERCHANT_SUSPENDED");

@@ -11,8 +11,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 #[actix_rt::test]
 async fn a_stuck_commit_thread_is_reported_until_it_continues() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     assert_eq!(world.engine.check_answers(PATIENCE), Ok(()));
     world.store.hold_appends();
     let held = world.send(shop.merchant_id, topup(1));
@@ -32,8 +31,7 @@ async fn a_stuck_commit_thread_is_reported_until_it_continues() {
 
 #[actix_rt::test]
 async fn an_effect_without_a_result_counts_until_it_has_one() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let session = world.sessions(&shop, 1).await.remove(0);
     assert_eq!(world.engine.open_effects(), OpenEffects::default());
     world.script.do_not_answer(Some(shop.merchant_id));

@@ -103,8 +103,7 @@ async fn everything_is_carried_out(world: &EngineWorld, shop: &TestShop) {
 
 #[actix_rt::test]
 async fn each_effect_is_one_call_to_the_acquirer_even_after_a_restart() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let mut expected = Vec::new();
     let mut payments = Vec::new();
     for operation in NextOperation::all() {

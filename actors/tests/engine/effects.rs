@@ -46,8 +46,7 @@ async fn a_call_that_times_out_captures_exactly_once() {
 
 #[actix_rt::test]
 async fn a_result_that_was_not_recorded_is_requested_again() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let store = Arc::clone(&world.store);
     let fail = move || store.fail_append(0, till_storage::memory::AppendFault::Unavailable);
     world.script.next([CallTreatment::After(Box::new(fail))]);
@@ -59,8 +58,7 @@ async fn a_result_that_was_not_recorded_is_requested_again() {
 
 #[actix_rt::test]
 async fn an_unanswered_payment_expires_and_a_late_capture_is_refunded() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     world.script.do_not_answer(Some(shop.merchant_id));
     let payment = world.pay(&shop, |words| words).await;
     world.clock.pass_seconds(PENDING_LIFETIME_SECONDS);
@@ -76,8 +74,7 @@ async fn an_unanswered_payment_expires_and_a_late_capture_is_refunded() {
 
 #[actix_rt::test]
 async fn a_refund_has_a_reference_of_its_own_at_the_acquirer() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let payment = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
     for minor in [1_000, 2_000] {
@@ -96,8 +93,7 @@ async fn a_refund_has_a_reference_of_its_own_at_the_acquirer() {
 
 #[actix_rt::test]
 async fn evidence_is_submitted_again_until_it_is_taken() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let payment = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
     let open = OpenDispute { payment: PaymentRef::Own(id_of(payment)), amount: None, reason: None };
@@ -119,8 +115,7 @@ async fn evidence_is_submitted_again_until_it_is_taken() {
 
 #[actix_rt::test]
 async fn a_result_for_a_closed_effect_changes_nothing() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let payment = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
     let before = crate::world::derived(&world.store);
@@ -151,8 +146,7 @@ async fn a_result_for_a_closed_effect_changes_nothing() {
 
 #[actix_rt::test]
 async fn a_security_code_is_kept_until_there_is_an_answer() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let token_id = world.token_with_code(&shop, TokenUsage::Multiple, "123").await;
     let (first, second) = (world.session_of(&shop, token_id).await, world.session_of(&shop, token_id).await);
     world.script.next([CallTreatment::NoAnswer]);
@@ -167,8 +161,7 @@ async fn a_security_code_is_kept_until_there_is_an_answer() {
 
 #[actix_rt::test]
 async fn a_call_that_panics_is_made_again_and_is_counted_no_more() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     world.script.next([CallTreatment::Panic, CallTreatment::Panic]);
     let payment = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
@@ -192,8 +185,7 @@ async fn unanswered_effects_do_not_delay_other_merchants() {
 
 #[actix_rt::test]
 async fn a_card_is_saved_with_its_number() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let token_id = world.token(&shop, TokenUsage::Multiple).await;
     let session_id = world.session_of(&shop, token_id).await;
     let request = initiate(session_id).email("somchai@example.com").save_card().by(&shop);
@@ -210,8 +202,7 @@ async fn a_card_is_saved_with_its_number() {
 
 #[actix_rt::test]
 async fn a_payment_without_its_card_number_is_recorded() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let token_id = world.token(&shop, TokenUsage::Multiple).await;
     let session_id = world.session_of(&shop, token_id).await;
     let key = VaultKey::CardNumber { merchant: shop.merchant_id, of: CardNumberOf::Token(token_id) }.encode();
@@ -248,8 +239,7 @@ async fn many_payments_with_time_outs_leave_book_and_ledger_equal() {
 
 #[actix_rt::test]
 async fn a_paused_engine_takes_calls_but_runs_no_effects_or_timers() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let settling = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, settling, PaymentStatus::Successful).await;
     let world = world.restart_paused();

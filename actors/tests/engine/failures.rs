@@ -24,8 +24,7 @@ fn is_there(world: &EngineWorld, shop: &TestShop, external_id: &str) -> bool {
 
 #[actix_rt::test]
 async fn a_failed_append_undoes_everything_staged_and_keeps_the_rest() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     done(world.submit(shop.merchant_id, topup(5)).await);
     world.store.hold_appends();
     world.store.fail_append(0, AppendFault::Unavailable);
@@ -43,8 +42,7 @@ async fn a_failed_append_undoes_everything_staged_and_keeps_the_rest() {
 
 #[actix_rt::test]
 async fn a_refusal_whose_basis_fails_is_not_done_instead_of_refused() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     world.store.hold_appends();
     world.store.fail_append(0, AppendFault::Unavailable);
     let first = world.send(shop.merchant_id, topup_known_as("bank-1"));
@@ -58,8 +56,7 @@ async fn a_refusal_whose_basis_fails_is_not_done_instead_of_refused() {
 
 #[actix_rt::test]
 async fn a_replay_whose_basis_fails_is_unknown() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     world.store.hold_appends();
     world.store.fail_append(0, AppendFault::Unavailable);
     let first = world.send(shop.merchant_id, named(topup(1), "call-1"));
@@ -101,8 +98,7 @@ async fn an_uncertain_append_ends_the_engine_and_is_reported_once() {
 
 #[actix_rt::test]
 async fn a_replay_after_an_uncertain_append_is_unknown() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     world.store.hold_appends();
     world.store.fail_append(0, AppendFault::AmbiguousWritten);
     let mut first = world.send(shop.merchant_id, named(topup(1), "call-1"));
@@ -149,8 +145,7 @@ async fn only_acknowledged_commits_exist_after_failed_appends() {
 
 #[actix_rt::test]
 async fn a_request_that_panics_is_unknown_and_the_actor_survives() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     done(world.submit(shop.merchant_id, topup(1)).await);
     world.clock.panic_next(2);
     for _ in 0..2 {
@@ -163,8 +158,7 @@ async fn a_request_that_panics_is_unknown_and_the_actor_survives() {
 
 #[actix_rt::test]
 async fn requests_staged_before_a_panic_get_their_real_outcome() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     world.store.hold_appends();
     let staged: Vec<_> = (0..10).map(|_| world.send(shop.merchant_id, topup(1))).collect();
     world.handled(&shop).await;
@@ -178,8 +172,7 @@ async fn requests_staged_before_a_panic_get_their_real_outcome() {
 
 #[actix_rt::test]
 async fn a_decision_too_large_for_a_record_leaves_nothing_staged() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let before = crate::world::derived(&world.store);
     let too_long = generate_key(shop.merchant_id, 2, "x".repeat(9 * 1024 * 1024));
     assert_not_done(&world.engine.submit(shop.merchant_id, too_long, key_text()).await);
@@ -194,8 +187,7 @@ async fn a_decision_too_large_for_a_record_leaves_nothing_staged() {
 
 #[actix_rt::test]
 async fn a_personal_key_of_an_unwritten_decision_is_not_reused() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let session_id = world.session(&shop).await;
     let vault = world.store.dump(Family::Vault);
     let too_large = initiate(session_id).email("somchai@example.com").much_too_large().by(&shop);
@@ -214,8 +206,7 @@ async fn a_personal_key_of_an_unwritten_decision_is_not_reused() {
 
 #[actix_rt::test]
 async fn a_personal_key_of_a_failed_append_is_not_reused() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let session_id = world.session(&shop).await;
     world.store.fail_append(0, AppendFault::Unavailable);
     let request = || initiate(session_id).email("somchai@example.com").by(&shop);
@@ -228,8 +219,7 @@ async fn a_personal_key_of_a_failed_append_is_not_reused() {
 
 #[actix_rt::test]
 async fn an_unreadable_row_fails_only_the_commands_that_need_it() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let (damaged, sound) = (world.session(&shop).await, world.session(&shop).await);
     let world = world.restart();
     world.fail_reads_of::<till_domain::records::Sessions>(&shop, damaged);

@@ -73,8 +73,7 @@ async fn a_log_with_a_missing_record_stops_its_merchant_and_no_other() {
 
 #[actix_rt::test]
 async fn rows_that_lag_behind_the_log_are_caught_up_to_the_byte() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let none = derived(&MemoryStore::new());
     let mut moments = vec![none, derived(&world.store)];
     for number in 0..3 {
@@ -94,8 +93,7 @@ async fn rows_that_lag_behind_the_log_are_caught_up_to_the_byte() {
 
 #[actix_rt::test]
 async fn rows_that_lag_behind_a_snapshot_are_caught_up_too() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let earlier = derived(&world.store);
     let sent: Vec<_> = (0..SNAPSHOT_EVERY).map(|_| world.send(shop.merchant_id, topup(1))).collect();
     for reply in all(sent).await {
@@ -110,8 +108,7 @@ async fn rows_that_lag_behind_a_snapshot_are_caught_up_too() {
 
 #[actix_rt::test]
 async fn effects_of_rows_that_lagged_behind_are_carried_out() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let settled = world.pay(&shop, |words| words).await;
     let session_id = world.session(&shop).await;
     world.settles_down_as(&shop, settled, PaymentStatus::Successful).await;
@@ -127,8 +124,7 @@ async fn effects_of_rows_that_lagged_behind_are_carried_out() {
 
 #[actix_rt::test]
 async fn rows_of_another_log_are_not_served() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     done(world.submit(shop.merchant_id, topup(1)).await);
     let (family, key) = (Family::Rows, till_storage::keys::AppliedKey(shop.merchant_id).encode());
     let world = world.restart_after(|store| {

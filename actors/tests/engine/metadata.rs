@@ -50,8 +50,7 @@ async fn fill(world: &EngineWorld, shop: &TestShop, name: &str, items: usize) {
 
 #[actix_rt::test]
 async fn the_rows_of_a_deleted_record_are_removed_in_several_steps() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let before = rows(&world, &shop);
     fill(&world, &shop, "k", 1_000).await;
     assert!(world.count(Family::Rows, &shop) > 2_000);
@@ -61,8 +60,7 @@ async fn the_rows_of_a_deleted_record_are_removed_in_several_steps() {
 
 #[actix_rt::test]
 async fn the_rows_of_a_record_that_expires_are_removed() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let before = rows(&world, &shop);
     fill(&world, &shop, "k", 10).await;
     ask(&world, &shop, add(&shop, "k", "l", "\"last\"", Some(60))).await;
@@ -75,8 +73,7 @@ async fn the_rows_of_a_record_that_expires_are_removed() {
 
 #[actix_rt::test]
 async fn the_sets_of_a_replaced_value_are_removed() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     fill(&world, &shop, "k", 600).await;
     fill(&world, &shop, "k", 3).await;
     let record = world.find::<Metadata>(&shop, key("k")).expect("it is there");

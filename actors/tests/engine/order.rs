@@ -11,8 +11,7 @@ use crate::world::{EngineWorld, all, assert_refused, done, is_pending};
 
 #[actix_rt::test]
 async fn answers_come_in_the_order_of_the_commits() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let (answered, asked) = (Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
     world.store.hold_appends();
     let mut waiting = Vec::new();
@@ -41,8 +40,7 @@ async fn answers_come_in_the_order_of_the_commits() {
 
 #[actix_rt::test]
 async fn many_commands_in_flight_share_a_few_appends() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let groups = world.engine.commit_stats().groups();
     world.store.hold_appends();
     let sent: Vec<_> = (0..500).map(|_| world.send(shop.merchant_id, topup(1))).collect();
@@ -57,8 +55,7 @@ async fn many_commands_in_flight_share_a_few_appends() {
 
 #[actix_rt::test]
 async fn a_refusal_based_on_staged_state_waits_until_it_is_durable() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     world.store.hold_appends();
     let first = world.send(shop.merchant_id, topup_known_as("bank-1"));
     let mut refused = world.send(shop.merchant_id, topup_known_as("bank-1"));
@@ -74,8 +71,7 @@ async fn a_refusal_based_on_staged_state_waits_until_it_is_durable() {
 
 #[actix_rt::test]
 async fn a_refusal_based_on_durable_state_waits_for_no_append() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let first = done(world.submit(shop.merchant_id, topup_known_as("bank-1")).await);
     let Answer::Topup(topup_id) = first else { panic!("{first:?}") };
     world.store.hold_appends();
@@ -86,8 +82,7 @@ async fn a_refusal_based_on_durable_state_waits_for_no_append() {
 
 #[actix_rt::test]
 async fn no_command_follows_a_revocation_even_before_it_is_durable() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let session_id = world.session(&shop).await;
     world.store.hold_appends();
     let revoked = world.send(shop.merchant_id, by(Caller::Operator, Command::RevokeKey(shop.key_id)));

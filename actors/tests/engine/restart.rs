@@ -11,8 +11,7 @@ use crate::world::{EngineWorld, all, assert_not_done, eventually};
 
 #[actix_rt::test]
 async fn open_effects_go_on_after_a_restart() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     world.script.do_not_answer(Some(shop.merchant_id));
     let mut payments = Vec::new();
     for _ in 0..20 {
@@ -64,8 +63,7 @@ async fn a_stop_under_load_loses_nothing_acknowledged() {
 
 #[actix_rt::test]
 async fn an_immediate_stop_acknowledges_only_durable_commits() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let sent: Vec<_> = (0..2_000).map(|_| world.send(shop.merchant_id, topup(1))).collect();
     world.engine.stop(Duration::ZERO);
     let replies = all(sent).await;

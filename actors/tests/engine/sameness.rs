@@ -19,8 +19,7 @@ fn payment_id(answer: Answer) -> PaymentId {
 
 #[actix_rt::test]
 async fn of_200_concurrent_payments_with_one_external_id_one_is_made() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let sessions = world.sessions(&shop, AT_ONCE).await;
     let ask = |session_id: &_| world.send(shop.merchant_id, initiate(*session_id).external_id("inv_1").by(&shop));
     let replies = all(sessions.iter().map(ask).collect::<Vec<_>>()).await;
@@ -36,8 +35,7 @@ async fn of_200_concurrent_payments_with_one_external_id_one_is_made() {
 
 #[actix_rt::test]
 async fn of_200_payments_of_one_session_at_once_exactly_one_is_made() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let session_id = world.session(&shop).await;
     let sent: Vec<_> = (0..AT_ONCE).map(|_| world.send(shop.merchant_id, initiate(session_id).by(&shop))).collect();
     let replies = all(sent).await;
@@ -51,8 +49,7 @@ async fn of_200_payments_of_one_session_at_once_exactly_one_is_made() {
 
 #[actix_rt::test]
 async fn concurrent_calls_with_one_idempotency_key_make_one_payment() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let session_id = world.session(&shop).await;
     let request = || named(initiate(session_id).by(&shop), "order-7");
     let replies = all((0..100).map(|_| world.send(shop.merchant_id, request())).collect::<Vec<_>>()).await;

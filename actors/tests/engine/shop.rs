@@ -171,20 +171,18 @@ pub(crate) fn person(text: &str) -> CustomerFields {
 }
 
 pub(crate) fn initiate(session_id: SessionId) -> InitiateRequest {
-    InitiateRequest(InitiatePayment {
-        external_id: None,
-        money: thb(PRICE_MINOR),
-        session_id,
-        card: None,
-        capture: true,
-        return_url: ReturnUrl::new("https://shop.example/return").expect("a URL of proper form"),
-        customer: CustomerFields::default(),
-        save_card: None,
-        interest_bearer: None,
-    })
+    let return_url = ReturnUrl::new("https://shop.example/return").expect("a URL of proper form");
+    InitiateRequest(InitiatePayment::of_session(session_id, thb(PRICE_MINOR), return_url))
 }
 
 impl EngineWorld {
+    /// An engine with a merchant as [`EngineWorld::open_shop`] makes it.
+    pub(crate) async fn with_shop() -> (EngineWorld, TestShop) {
+        let world = EngineWorld::start();
+        let shop = world.open_shop().await;
+        (world, shop)
+    }
+
     /// A new merchant with an open balance, a key and an installation.
     pub(crate) async fn open_shop(&self) -> TestShop {
         static SHOPS: AtomicU64 = AtomicU64::new(1);

@@ -53,8 +53,7 @@ async fn a_timer_set_by_another_timer_fires() {
 
 #[actix_rt::test]
 async fn more_timers_than_one_command_fires_all_fire() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     for session_id in world.sessions(&shop, 600).await {
         let request = crate::shop::initiate(session_id).by(&shop);
         crate::world::done(world.submit(shop.merchant_id, request).await);
@@ -66,8 +65,7 @@ async fn more_timers_than_one_command_fires_all_fire() {
 
 #[actix_rt::test]
 async fn an_authorization_that_is_not_captured_lapses_and_is_voided() {
-    let world = EngineWorld::start();
-    let shop = world.open_shop().await;
+    let (world, shop) = EngineWorld::with_shop().await;
     let payment = world.pay(&shop, |words| words.authorize_only()).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Authorized).await;
     world.clock.pass_seconds(AUTHORIZATION_LIFETIME_SECONDS);

@@ -35,6 +35,14 @@ fn key(byte: u8) -> String {
 }
 
 impl EngineWorld {
+    /// An engine with a merchant, and a webhook that is sent all its events.
+    async fn with_webhook() -> (EngineWorld, TestShop, WebhookReceiver, WebhookId) {
+        let (world, shop) = EngineWorld::with_shop().await;
+        let receiver = WebhookReceiver::start();
+        let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+        (world, shop, receiver, id)
+    }
+
     pub(crate) async fn connect(&self, shop: &TestShop, url: &str, subscription: Subscription) -> WebhookId {
         let command = WebhookChange::Connect(ConnectWebhook {
             name: Name::new("shop").expect("a name"),
@@ -118,9 +126,7 @@ async fn every_event_is_delivered_once_signed_and_in_order() {
 
 #[actix_rt::test]
 async fn a_failed_delivery_is_repeated_when_it_is_due() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
-    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    let (world, shop, receiver, id) = EngineWorld::with_webhook().await;
     receiver.answers(&[500, 200]);
     world.pay_times(&shop, 1).await;
     eventually("the first attempt failed", || world.statuses(&shop, id) == [DeliveryStatus::Pending]).await;
@@ -139,9 +145,7 @@ async fn a_failed_delivery_is_repeated_when_it_is_due() {
 
 #[actix_rt::test]
 async fn a_delivery_is_given_up_after_the_last_delay() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
-    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    let (world, shop, receiver, id) = EngineWorld::with_webhook().await;
     receiver.always_answers(500);
     world.pay_times(&shop, 1).await;
     for attempt in 1..=4 {
@@ -156,9 +160,7 @@ async fn a_delivery_is_given_up_after_the_last_delay() {
 
 #[actix_rt::test]
 async fn after_100_failures_an_endpoint_is_tried_once_a_second() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
-    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    let (world, shop, receiver, id) = EngineWorld::with_webhook().await;
     receiver.always_answers(500);
     world.pay_times(&shop, 130).await;
     let recorded = || world.engine.webhooks().statistics().attempts()[1].1;
@@ -202,9 +204,7 @@ async fn an_endpoint_is_sent_the_kinds_that_it_wants() {
 
 #[actix_rt::test]
 async fn an_endpoint_that_answers_410_is_disabled() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
-    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    let (world, shop, receiver, id) = EngineWorld::with_webhook().await;
     receiver.answers(&[500]);
     world.pay_times(&shop, 1).await;
     eventually("the first waits", || world.statuses(&shop, id) == [DeliveryStatus::Pending]).await;
@@ -222,9 +222,7 @@ async fn an_endpoint_that_answers_410_is_disabled() {
 
 #[actix_rt::test]
 async fn an_endpoint_that_took_nothing_for_five_days_is_disabled() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
-    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    let (world, shop, receiver, id) = EngineWorld::with_webhook().await;
     receiver.always_answers(500);
     world.fails_for_days(&shop, id, 4).await;
     assert_eq!(world.webhook(&shop, id).status, WebhookStatus::Connected);
@@ -234,9 +232,7 @@ async fn an_endpoint_that_took_nothing_for_five_days_is_disabled() {
 
 #[actix_rt::test]
 async fn days_of_downtime_or_suspension_disable_no_endpoint() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
-    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    let (world, shop, receiver, id) = EngineWorld::with_webhook().await;
     receiver.always_answers(500);
     world.fails_for_days(&shop, id, 4).await;
     let clock = Arc::clone(&world.clock);
@@ -266,9 +262,7 @@ async fn attempts_at_a_disconnected_endpoint_are_cut_off() {
 
 #[actix_rt::test]
 async fn after_a_restart_only_undelivered_events_are_sent() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
-    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    let (world, shop, receiver, id) = EngineWorld::with_webhook().await;
     world.pay_times(&shop, 3).await;
     eventually("they are delivered", || world.statuses(&shop, id) == [DeliveryStatus::Successful; 3]).await;
     receiver.answers(&[500]);
@@ -300,9 +294,7 @@ async fn nothing_is_delivered_during_a_pause() {
 
 #[actix_rt::test]
 async fn each_replaced_secret_signs_for_its_own_day() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
-    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    let (world, shop, receiver, id) = EngineWorld::with_webhook().await;
     let rotation = RotateSecret { webhook_id: id, ends_previous: false };
     let rotate =
         |byte, rotation| world.change_webhook(&shop, WebhookChange::RotateSecret(rotation), Some(secret(byte)));
@@ -329,9 +321,7 @@ async fn each_replaced_secret_signs_for_its_own_day() {
 
 #[actix_rt::test]
 async fn a_merchant_can_ask_for_a_test() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
-    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    let (world, shop, receiver, id) = EngineWorld::with_webhook().await;
     receiver.answers(&[418]);
     let webhook = world.webhook(&shop, id);
     let tried = world.engine.webhooks().test(shop.merchant_id, &webhook).await.expect("it is written");

@@ -8,7 +8,7 @@ use crate::customer::{CardRef, Contact, CustomerFields};
 use crate::effect::{Effect, EffectKind};
 use crate::event::{Answer, Event};
 use crate::merchant::Integration;
-use crate::payment::{CaptureMode, Payment, PaymentStatus};
+use crate::payment::{CaptureMode, Payment};
 use crate::records::{MerchantState, PaymentsByExternalId, Records, Sessions};
 use crate::refusal::{DecisionError, Refusal};
 use crate::session::{Instrument, Session};
@@ -117,29 +117,15 @@ fn payment(
     given: &CustomerFields,
     context: &mut Context<'_>,
 ) -> Payment {
+    let of_session = (session.id, session.money, instrument);
+    let return_url = command.return_url.clone();
     Payment {
-        id: context.mint(),
         external_id: command.external_id.clone(),
-        session_id: session.id,
-        status: PaymentStatus::Pending,
-        money: session.money,
-        instrument,
-        acquirer: integration.acquirer,
         capture_mode: if command.capture { CaptureMode::Automatic } else { CaptureMode::Manual },
-        return_url: command.return_url.clone(),
         customer_id: linked.map(|linked| linked.customer.id),
         contact: contact(given, linked),
         save_card: command.save_card,
-        created_at: context.now,
-        authorization: None,
-        capture: None,
-        failure: None,
-        refunded_minor: 0,
-        confirmed_refund_minor: 0,
-        charged_back_minor: 0,
-        open_dispute: None,
-        operation: None,
-        last_operation: None,
+        ..Payment::of_session(context.mint(), of_session, integration.acquirer, return_url, context.now)
     }
 }
 

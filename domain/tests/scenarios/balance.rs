@@ -1,7 +1,7 @@
 //! The balance: opening, top-ups, and the limit of its totals.
 
 use crate::words::*;
-use crate::world::ScenarioWorld;
+use crate::world::{ScenarioWorld, assert_legs};
 use till_domain::card::TokenUsage;
 use till_domain::event::Answer;
 use till_domain::ids::PaymentId;
@@ -50,8 +50,7 @@ fn a_topup_opens_the_balance_by_itself() {
 
 #[test]
 fn a_capture_opens_the_balance_by_itself() {
-    let mut world = ScenarioWorld::open();
-    let id = pending(&mut world, 500);
+    let (mut world, id) = ScenarioWorld::open_with(|world| pending(world, 500));
     assert_eq!(world.state.balance, None, "a payment that is only initiated posts nothing");
     world.given(result(id, approved_and_captured()));
     assert_eq!(world.totals().pending_minor(), 500);
@@ -59,28 +58,24 @@ fn a_capture_opens_the_balance_by_itself() {
 
 #[test]
 fn a_topup_is_an_effective_credit_against_the_bank() {
-    let mut world = ScenarioWorld::open();
-    let id = world.topup(topup_known_as(500, "bank-1"));
+    let (world, id) = ScenarioWorld::open_with(|world| world.topup(topup_known_as(500, "bank-1")));
     let row = world.look_up::<Topups>(id);
     assert_eq!((row.amount.get(), row.external_id), (500, Some(external("bank-1"))));
     let transaction = world.look_up::<Transactions>(row.transaction_id);
     assert_eq!((transaction.cause, transaction.status), (Cause::Topup(id), EntryStatus::Effective));
-    let legs: Vec<_> =
-        transaction.legs.iter().map(|leg| (leg.account, leg.direction, leg.entry_type, leg.amount.get())).collect();
-    assert_eq!(
-        legs,
-        [
+    assert_legs(
+        &transaction,
+        &[
             (Account::Balance, Direction::Credit, EntryType::AddPrefund, 500),
             (Account::BankClearing, Direction::Debit, EntryType::AddPrefund, 500),
-        ]
+        ],
     );
     assert_eq!(world.all::<Entries>()[0].effective_at, Some(world.clock));
 }
 
 #[test]
 fn a_repeated_topup_external_id_is_a_conflict_naming_the_first() {
-    let mut world = ScenarioWorld::open();
-    let topup_id = world.topup(topup_known_as(500, "bank-1"));
+    let (mut world, topup_id) = ScenarioWorld::open_with(|world| world.topup(topup_known_as(500, "bank-1")));
     world.when(topup_known_as(700, "bank-1")).refused(Refusal::TopupExternalIdTaken { topup_id });
     world.when(topup_known_as(700, "bank-2")).takes_effect();
 }
@@ -130,8 +125,7 @@ fn capturable_amounts_count_towards_the_largest_total() {
 
 #[test]
 fn a_declined_payment_makes_its_room_free_again() {
-    let mut world = ScenarioWorld::open();
-    let id = pending(&mut world, AMOUNT_MAX_MINOR);
+    let (mut world, id) = ScenarioWorld::open_with(|world| pending(world, AMOUNT_MAX_MINOR));
     has_no_room_for(&mut world, 1);
     world.given(result(id, declined()));
     assert_eq!(world.state.reserved_minor, 0);
@@ -140,8 +134,7 @@ fn a_declined_payment_makes_its_room_free_again() {
 
 #[test]
 fn a_captured_payment_is_counted_in_the_total_and_not_reserved() {
-    let mut world = ScenarioWorld::open();
-    let id = pending(&mut world, AMOUNT_MAX_MINOR - 10);
+    let (mut world, id) = ScenarioWorld::open_with(|world| pending(world, AMOUNT_MAX_MINOR - 10));
     world.given(result(id, approved_and_captured()));
     assert_eq!(world.state.reserved_minor, 0);
     has_no_room_for(&mut world, 11);
@@ -150,8 +143,7 @@ fn a_captured_payment_is_counted_in_the_total_and_not_reserved() {
 
 #[test]
 fn a_settled_payment_still_counts_towards_the_largest_total() {
-    let mut world = ScenarioWorld::open();
-    let id = pending(&mut world, AMOUNT_MAX_MINOR - 10);
+    let (mut world, id) = ScenarioWorld::open_with(|world| pending(world, AMOUNT_MAX_MINOR - 10));
     world.given(result(id, approved_and_captured()));
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     world.fire_all();
@@ -161,8 +153,7 @@ fn a_settled_payment_still_counts_towards_the_largest_total() {
 
 #[test]
 fn a_voided_payment_makes_its_room_free_again_and_not_before() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(1, TokenUsage::Single);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Single));
     let session = world.session(select_token(token).money(thb(AMOUNT_MAX_MINOR)));
     let id = world.authorized(initiate(session).money(thb(AMOUNT_MAX_MINOR)));
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
@@ -181,14 +172,12 @@ fn an_invoice_is_an_effective_debit_and_may_overdraw() {
     assert_eq!((row.amount.get(), row.external_id), (700, Some(external("bill-1"))));
     let transaction = world.look_up::<Transactions>(row.transaction_id);
     assert_eq!((transaction.cause, transaction.status), (Cause::Invoice(id), EntryStatus::Effective));
-    let legs: Vec<_> =
-        transaction.legs.iter().map(|leg| (leg.account, leg.direction, leg.entry_type, leg.amount.get())).collect();
-    assert_eq!(
-        legs,
-        [
+    assert_legs(
+        &transaction,
+        &[
             (Account::Balance, Direction::Debit, EntryType::Invoice, 700),
             (Account::Invoices, Direction::Credit, EntryType::Invoice, 700),
-        ]
+        ],
     );
     assert_eq!(world.totals().available_minor(), -200);
 }

@@ -1,7 +1,7 @@
 //! The consequences of the acquirer's answer to an authorization: capture, fee, settlement, activity.
 
 use crate::words::*;
-use crate::world::{ScenarioWorld, raw_id};
+use crate::world::{ScenarioWorld, assert_legs, raw_id};
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::apply::apply_rows;
 use till_domain::effect::{EffectId, EffectKind};
@@ -21,16 +21,14 @@ fn pending(world: &mut ScenarioWorld) -> PaymentId {
 
 #[test]
 fn an_initiated_payment_requests_its_authorization_at_once() {
-    let mut world = ScenarioWorld::open();
-    let id = pending(&mut world);
+    let (world, id) = ScenarioWorld::open_with(pending);
     let effect = world.look_up::<Effects>(EffectId::operation(id));
     assert_eq!((effect.kind, effect.opened_at), (EffectKind::Authorize, world.clock));
 }
 
 #[test]
 fn two_refunds_and_an_operation_are_open_at_once_independently() {
-    let mut world = ScenarioWorld::open();
-    let id = pending(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(pending);
     let operation = EffectId::operation(id);
     let refunds = [1, 2].map(|number| EffectId { refund_id: Some(RefundId::from_bytes([number; 16])), ..operation });
     let (mut rows, effect) = (world.rows.clone(), world.look_up::<Effects>(operation));
@@ -48,8 +46,7 @@ fn two_refunds_and_an_operation_are_open_at_once_independently() {
 
 #[test]
 fn an_approved_payment_is_captured_by_itself() {
-    let mut world = ScenarioWorld::open();
-    let id = pending(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(pending);
     world.after_seconds(2);
     world.when(result(id, approved_and_captured())).answers(Answer::Changed(true));
     let payment = world.payment_row(id);
@@ -62,8 +59,7 @@ fn an_approved_payment_is_captured_by_itself() {
 
 #[test]
 fn an_automatic_capture_is_an_activity_of_the_system() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let id = world.captured(initiate(session));
     let activities = world.all::<Activities>();
     assert_eq!(activities.len(), 1);
@@ -74,8 +70,7 @@ fn an_automatic_capture_is_an_activity_of_the_system() {
 
 #[test]
 fn a_payment_without_capture_is_authorized_and_lapses_in_7_days() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let id = world.authorized(initiate(session));
     let payment = world.payment_row(id);
     assert_eq!((payment.status, payment.capture), (PaymentStatus::Authorized, None));
@@ -86,8 +81,7 @@ fn a_payment_without_capture_is_authorized_and_lapses_in_7_days() {
 
 #[test]
 fn an_unrequested_capture_by_the_acquirer_does_not_count() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let id = world.payment(initiate(session).authorize_only());
     world.given(result(id, approved_and_captured()));
     assert_eq!(world.payment_row(id).status, PaymentStatus::Authorized);
@@ -95,8 +89,7 @@ fn an_unrequested_capture_by_the_acquirer_does_not_count() {
 
 #[test]
 fn a_declined_payment_keeps_the_reason_and_posts_nothing() {
-    let mut world = ScenarioWorld::open();
-    let id = pending(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(pending);
     world.when(result(id, declined())).answers(Answer::Changed(true));
     let payment = world.payment_row(id);
     assert_eq!(payment.status, PaymentStatus::Failed);
@@ -108,8 +101,7 @@ fn a_declined_payment_keeps_the_reason_and_posts_nothing() {
 
 #[test]
 fn a_result_that_comes_twice_changes_nothing_the_second_time() {
-    let mut world = ScenarioWorld::open();
-    let id = pending(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(pending);
     world.given(result(id, approved_and_captured()));
     for again in [approved_and_captured(), approved(), declined()] {
         world.when(result(id, again)).changes_nothing(Answer::Changed(false));
@@ -118,8 +110,7 @@ fn a_result_that_comes_twice_changes_nothing_the_second_time() {
 
 #[test]
 fn an_approval_after_a_decline_is_given_back() {
-    let mut world = ScenarioWorld::open();
-    let id = pending(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(pending);
     world.given(result(id, declined()));
     world.when(result(id, approved_and_captured())).answers(Answer::Changed(true));
     assert_eq!(world.payment_row(id).status, PaymentStatus::Failed);
@@ -129,8 +120,7 @@ fn an_approval_after_a_decline_is_given_back() {
 
 #[test]
 fn a_result_for_an_authorized_payment_changes_nothing() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let id = world.authorized(initiate(session));
     world.when(result(id, approved())).changes_nothing(Answer::Changed(false));
     world.when(result(id, declined())).changes_nothing(Answer::Changed(false));
@@ -146,8 +136,7 @@ fn a_result_for_an_unknown_payment_changes_nothing() {
 
 #[test]
 fn an_unrequested_void_changes_nothing() {
-    let mut world = ScenarioWorld::open();
-    let id = pending(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(pending);
     world.when(void_done(id)).changes_nothing(Answer::Changed(false));
     world.given(result(id, approved_and_captured()));
     world.when(void_done(id)).changes_nothing(Answer::Changed(false));
@@ -158,8 +147,7 @@ fn an_unrequested_void_changes_nothing() {
 
 #[test]
 fn a_suspended_merchants_open_authorization_is_still_recorded() {
-    let mut world = ScenarioWorld::open();
-    let id = pending(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(pending);
     world.given(suspend());
     world.when(result(id, approved_and_captured())).answers(Answer::Changed(true));
 }
@@ -171,16 +159,14 @@ fn a_capture_posts_gross_and_fee_in_one_balanced_transaction() {
     let session = world.card_session();
     let id = world.captured(initiate(session));
     let transaction = world.transaction_of(id);
-    let legs: Vec<_> =
-        transaction.legs.iter().map(|leg| (leg.account, leg.direction, leg.entry_type, leg.amount.get())).collect();
-    assert_eq!(
-        legs,
-        [
+    assert_legs(
+        &transaction,
+        &[
             (Account::Balance, Direction::Credit, EntryType::Payment, 10_000),
             (Account::Balance, Direction::Debit, EntryType::PaymentFee, 260),
             (Account::AcquirerClearing, Direction::Debit, EntryType::Payment, 10_000),
             (Account::Fees, Direction::Credit, EntryType::PaymentFee, 260),
-        ]
+        ],
     );
     assert_eq!(transaction.cause, Cause::Capture(id));
 }
@@ -191,7 +177,7 @@ fn a_captured_amount_is_pending_less_its_fee_until_it_settles() {
     world.given(configure(PaymentMethod::Card, with_fee(250, 10)));
     let session = world.card_session();
     let id = world.captured(initiate(session));
-    assert_eq!((world.totals().available_minor(), world.totals().pending_minor()), (0, 9_740));
+    assert_eq!(world.balance(), (0, 9_740));
     let transaction = world.transaction_of(id);
     assert_eq!(transaction.status, EntryStatus::OnHold);
     assert_eq!(transaction.settles_at, Some(world.clock.plus_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS)));
@@ -222,8 +208,7 @@ fn a_fee_is_at_most_the_amount_itself() {
 
 #[test]
 fn a_fee_of_zero_posts_nothing() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let id = world.captured(initiate(session));
     let entries: Vec<_> = world.all::<Entries>().iter().map(|entry| entry.entry_type).collect();
     assert_eq!(entries, [EntryType::Payment]);
@@ -249,8 +234,7 @@ fn the_fee_is_that_of_the_method_at_the_time_of_capture() {
 
 #[test]
 fn a_payment_of_a_method_disabled_since_is_still_captured() {
-    let mut world = ScenarioWorld::open();
-    let id = pending(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(pending);
     world.given(configure(PaymentMethod::Card, disabled()));
     world.given(result(id, approved_and_captured()));
     assert_eq!(world.payment_row(id).status, PaymentStatus::Successful);
@@ -264,7 +248,7 @@ fn a_card_that_settles_at_once_ignores_the_settlement_delay() {
     world.given(result(id, approved_captured_and_settled()));
     let transaction = world.transaction_of(id);
     assert_eq!((transaction.status, transaction.effective_at), (EntryStatus::Effective, Some(world.clock)));
-    assert_eq!((world.totals().available_minor(), world.totals().pending_minor()), (9_900, 0));
+    assert_eq!(world.balance(), (9_900, 0));
     assert_eq!(world.timers_of_payments(), []);
     assert_eq!(world.payment_row(id).capture.map(|capture| capture.settles_at), Some(world.clock));
 }

@@ -35,8 +35,7 @@ fn default_of(world: &ScenarioWorld, customer: CustomerId) -> Option<CardId> {
 
 #[test]
 fn an_added_contact_is_the_customer_of_later_payments() {
-    let mut world = ScenarioWorld::open();
-    let id = contact(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(contact);
     let customer = world.customer_row(id);
     assert_eq!((customer.email, customer.mobile), (Some(email(EMAIL)), Some(mobile(MOBILE))));
     assert_eq!(world.payment_by(customer_fields().known_as("c-1")).customer_id, Some(id));
@@ -45,8 +44,7 @@ fn an_added_contact_is_the_customer_of_later_payments() {
 
 #[test]
 fn a_field_of_another_contact_is_refused_and_names_it() {
-    let mut world = ScenarioWorld::open();
-    let customer_id = contact(&mut world);
+    let (mut world, customer_id) = ScenarioWorld::open_with(contact);
     for (fields, field) in [
         (customer_fields().known_as("c-1").email("other@example.com"), CommandField::ExternalId),
         (customer_fields().email(EMAIL), CommandField::ContactEmail),
@@ -61,8 +59,7 @@ fn a_field_of_another_contact_is_refused_and_names_it() {
 
 #[test]
 fn an_update_keeps_missing_fields_and_returns_if_any_changed() {
-    let mut world = ScenarioWorld::open();
-    let id = contact(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(contact);
     world.after_seconds(60);
     world.when(update_contact(id, &customer_fields().email(EMAIL))).changes_nothing(Answer::Changed(false));
     world.when(update_contact(id, &customer_fields().email("new@example.com"))).answers(Answer::Changed(true));
@@ -74,8 +71,7 @@ fn an_update_keeps_missing_fields_and_returns_if_any_changed() {
 
 #[test]
 fn a_removed_contact_is_not_found_and_its_fields_are_free() {
-    let mut world = ScenarioWorld::open();
-    let id = contact(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(contact);
     let (answer, vault) = world.when(remove_contact(id)).writes_to_the_vault();
     assert_eq!((answer, vault), (Answer::Changed(true), vec![VaultWrite::ForgetCustomerKey(id)]));
     assert_eq!(world.find::<Customers>(id), None);
@@ -88,8 +84,7 @@ fn a_removed_contact_is_not_found_and_its_fields_are_free() {
 
 #[test]
 fn removing_a_contact_forgets_the_cards_and_keeps_the_payments() {
-    let mut world = ScenarioWorld::open();
-    let id = contact(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(contact);
     let payment = world.payment_by(customer_fields().own(id));
     let cards = [card(&mut world, id, 7), card(&mut world, id, 8)];
     let (_, vault) = world.when(remove_contact(id)).writes_to_the_vault();
@@ -103,8 +98,7 @@ fn removing_a_contact_forgets_the_cards_and_keeps_the_payments() {
 #[test]
 fn a_session_whose_card_is_forgotten_is_not_active() {
     for removes_the_contact in [false, true] {
-        let mut world = ScenarioWorld::open();
-        let id = contact(&mut world);
+        let (mut world, id) = ScenarioWorld::open_with(contact);
         let card = card(&mut world, id, 7);
         let session = world.session(select_saved(card));
         world.given(if removes_the_contact { remove_contact(id) } else { forget_card(id, card) });
@@ -116,8 +110,7 @@ fn a_session_whose_card_is_forgotten_is_not_active() {
 
 #[test]
 fn an_authorization_of_a_removed_contact_saves_no_card() {
-    let mut world = ScenarioWorld::open();
-    let id = contact(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(contact);
     let token = world.token(7, TokenUsage::Multiple);
     let session = world.session(select_token(token));
     let payment = world.payment(initiate(session).customer(customer_fields().own(id)).save(SaveCard::Default));
@@ -128,8 +121,7 @@ fn an_authorization_of_a_removed_contact_saves_no_card() {
 
 #[test]
 fn a_card_is_saved_by_a_call_and_pays_from_then_on() {
-    let mut world = ScenarioWorld::open();
-    let id = contact(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(contact);
     let token = world.token(7, TokenUsage::Multiple);
     let (answer, vault) = world.when(save_card(token, id)).writes_to_the_vault();
     let Answer::Card(card) = answer else { panic!("{answer:?} is no card") };
@@ -141,8 +133,7 @@ fn a_card_is_saved_by_a_call_and_pays_from_then_on() {
 
 #[test]
 fn a_single_use_or_unknown_token_is_not_saved() {
-    let mut world = ScenarioWorld::open();
-    let id = contact(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(contact);
     let single = world.token(7, TokenUsage::Single);
     world.when(save_card(single, id)).refused(Refusal::TokenForOneUse);
     let unknown = raw_id(9, TokenId::from_raw);
@@ -154,8 +145,7 @@ fn a_single_use_or_unknown_token_is_not_saved() {
 
 #[test]
 fn a_known_card_is_answered_again_and_its_expiry_is_renewed() {
-    let mut world = ScenarioWorld::open();
-    let id = contact(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(contact);
     let saved = card(&mut world, id, 7);
     let token = world.token(7, TokenUsage::Multiple);
     world.when(save_card(token, id)).answers(Answer::Card(saved));
@@ -169,8 +159,7 @@ fn a_known_card_is_answered_again_and_its_expiry_is_renewed() {
 
 #[test]
 fn a_payment_with_a_known_card_renews_its_expiry_too() {
-    let mut world = ScenarioWorld::open();
-    let id = contact(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(contact);
     let saved = card(&mut world, id, 7);
     let expiry = CardExpiry { year: 2035, month: 3 };
     let token = world.token_with_expiry(7, expiry);
@@ -181,8 +170,7 @@ fn a_payment_with_a_known_card_renews_its_expiry_too() {
 
 #[test]
 fn a_card_identifier_is_unique_and_given_only_once() {
-    let mut world = ScenarioWorld::open();
-    let id = contact(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(contact);
     let saved = card(&mut world, id, 7);
     let token = world.token(7, TokenUsage::Multiple);
     world.when(save_card_known_as(token, id, "card-1")).answers(Answer::Card(saved));
@@ -196,8 +184,7 @@ fn a_card_identifier_is_unique_and_given_only_once() {
 
 #[test]
 fn a_customer_has_at_most_a_hundred_saved_cards() {
-    let mut world = ScenarioWorld::open();
-    let id = contact(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(contact);
     for number in 0..u8::try_from(SAVED_CARDS_MAX).expect("it is a hundred") {
         card(&mut world, id, number);
     }
@@ -211,8 +198,7 @@ fn a_customer_has_at_most_a_hundred_saved_cards() {
 
 #[test]
 fn a_card_is_made_the_default_once() {
-    let mut world = ScenarioWorld::open();
-    let id = contact(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(contact);
     let cards = [card(&mut world, id, 7), card(&mut world, id, 8)];
     world.when(set_default_card(id, cards[0])).answers(Answer::Changed(true));
     world.when(set_default_card(id, cards[0])).changes_nothing(Answer::Changed(false));
@@ -225,8 +211,7 @@ fn a_card_is_made_the_default_once() {
 
 #[test]
 fn forgetting_the_default_card_makes_the_newest_one_the_default() {
-    let mut world = ScenarioWorld::open();
-    let id = contact(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(contact);
     let cards = [card(&mut world, id, 7), card(&mut world, id, 8), card(&mut world, id, 9)];
     world.given(set_default_card(id, cards[0]));
     let (_, vault) = world.when(forget_card(id, cards[0])).writes_to_the_vault();
@@ -240,8 +225,7 @@ fn forgetting_the_default_card_makes_the_newest_one_the_default() {
 
 #[test]
 fn a_forgotten_card_has_no_holder_and_can_be_saved_again() {
-    let mut world = ScenarioWorld::open();
-    let id = contact(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(contact);
     let first = card(&mut world, id, 7);
     world.given(forget_card(id, first));
     world.when(forget_card(id, first)).changes_nothing(Answer::Changed(false));

@@ -26,23 +26,20 @@ fn customers(world: &ScenarioWorld) -> usize {
 
 #[test]
 fn without_any_field_there_is_no_customer() {
-    let mut world = ScenarioWorld::open();
-    let payment = world.payment_by(customer_fields());
+    let (world, payment) = ScenarioWorld::open_with(|world| world.payment_by(customer_fields()));
     assert_eq!((payment.customer_id, customers(&world)), (None, 0));
 }
 
 #[test]
 fn a_name_alone_stays_with_the_payment_and_makes_no_customer() {
-    let mut world = ScenarioWorld::open();
-    let payment = world.payment_by(customer_fields().called("Somchai"));
+    let (world, payment) = ScenarioWorld::open_with(|world| world.payment_by(customer_fields().called("Somchai")));
     assert_eq!((payment.customer_id, customers(&world)), (None, 0));
     assert_eq!(payment.contact.name, Some(person("Somchai")));
 }
 
 #[test]
 fn an_own_id_decides_alone() {
-    let mut world = ScenarioWorld::open();
-    let somchai = world.customer(customer_fields().email(SOMCHAI));
+    let (mut world, somchai) = ScenarioWorld::open_with(|world| world.customer(customer_fields().email(SOMCHAI)));
     world.customer(customer_fields().email(MALEE));
     let (payment, customer) = pay(&mut world, customer_fields().own(somchai).email(MALEE));
     assert_eq!(customer.id, somchai);
@@ -52,16 +49,14 @@ fn an_own_id_decides_alone() {
 
 #[test]
 fn an_own_id_that_nobody_has_is_not_found() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let fields = customer_fields().own(raw_id(9, CustomerId::from_raw));
     world.when(initiate(session).customer(fields)).refused(Refusal::CustomerNotFound);
 }
 
 #[test]
 fn an_unknown_identifier_in_the_form_of_an_id_is_not_found() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     for text in ["ctc_", "ctc_1", "ctc_01h2e8kqvbfwea724h75qc655"] {
         let fields = customer_fields().known_as(text).email(SOMCHAI);
         world.when(initiate(session).customer(fields)).refused(Refusal::CustomerNotFound);
@@ -79,8 +74,7 @@ fn an_identifier_that_only_begins_like_an_id_is_the_merchants() {
 
 #[test]
 fn an_external_id_finds_its_customer_and_decides_alone() {
-    let mut world = ScenarioWorld::open();
-    let known = world.customer(customer_fields().known_as("c-1"));
+    let (mut world, known) = ScenarioWorld::open_with(|world| world.customer(customer_fields().known_as("c-1")));
     world.customer(customer_fields().email(MALEE));
     let (_, customer) = pay(&mut world, customer_fields().known_as("c-1").email(MALEE));
     assert_eq!((customer.id, customer.email), (known, None));
@@ -100,15 +94,13 @@ fn an_external_id_that_nobody_has_creates_a_customer_under_it() {
 
 #[test]
 fn an_external_id_alone_is_enough_to_create_a_customer() {
-    let mut world = ScenarioWorld::open();
-    let (_, customer) = pay(&mut world, customer_fields().known_as("c-1"));
+    let (_, customer) = pay(&mut ScenarioWorld::open(), customer_fields().known_as("c-1"));
     assert_eq!((customer.external_id, customer.email), (Some(external("c-1")), None));
 }
 
 #[test]
 fn the_customer_found_by_email_receives_a_new_external_id() {
-    let mut world = ScenarioWorld::open();
-    let somchai = world.customer(customer_fields().email(SOMCHAI));
+    let (mut world, somchai) = ScenarioWorld::open_with(|world| world.customer(customer_fields().email(SOMCHAI)));
     let (_, customer) = pay(&mut world, customer_fields().known_as("c-1").email(SOMCHAI));
     assert_eq!((customer.id, customer.external_id), (somchai, Some(external("c-1"))));
     let (_, again) = pay(&mut world, customer_fields().known_as("c-1"));
@@ -117,8 +109,7 @@ fn the_customer_found_by_email_receives_a_new_external_id() {
 
 #[test]
 fn a_mobiles_customer_gets_the_external_id_if_no_email_matches() {
-    let mut world = ScenarioWorld::open();
-    let somchai = world.customer(customer_fields().mobile(NUMBER));
+    let (mut world, somchai) = ScenarioWorld::open_with(|world| world.customer(customer_fields().mobile(NUMBER)));
     let (_, customer) = pay(&mut world, customer_fields().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
     assert_eq!((customer.id, customer.external_id), (somchai, Some(external("c-1"))));
     assert_eq!(customer.email, Some(email(SOMCHAI)), "the other fields update the customer");
@@ -126,8 +117,7 @@ fn a_mobiles_customer_gets_the_external_id_if_no_email_matches() {
 
 #[test]
 fn a_new_external_id_goes_to_the_emails_customer_first() {
-    let mut world = ScenarioWorld::open();
-    let by_email = world.customer(customer_fields().email(SOMCHAI));
+    let (mut world, by_email) = ScenarioWorld::open_with(|world| world.customer(customer_fields().email(SOMCHAI)));
     let by_mobile = world.customer(customer_fields().mobile(NUMBER));
     let (_, customer) = pay(&mut world, customer_fields().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
     assert_eq!((customer.id, customer.mobile), (by_email, None));
@@ -158,8 +148,7 @@ fn an_emails_customer_with_another_external_id_ends_the_search() {
 
 #[test]
 fn an_email_finds_its_customer() {
-    let mut world = ScenarioWorld::open();
-    let somchai = world.customer(customer_fields().email(SOMCHAI));
+    let (mut world, somchai) = ScenarioWorld::open_with(|world| world.customer(customer_fields().email(SOMCHAI)));
     let (_, customer) = pay(&mut world, customer_fields().email(SOMCHAI));
     assert_eq!((customer.id, customers(&world)), (somchai, 1));
 }
@@ -174,8 +163,7 @@ fn an_email_that_nobody_has_creates_a_customer() {
 
 #[test]
 fn a_mobile_finds_its_customer_unless_an_email_matches() {
-    let mut world = ScenarioWorld::open();
-    let somchai = world.customer(customer_fields().mobile(NUMBER));
+    let (mut world, somchai) = ScenarioWorld::open_with(|world| world.customer(customer_fields().mobile(NUMBER)));
     assert_eq!(pay(&mut world, customer_fields().mobile(NUMBER)).1.id, somchai);
     let (_, customer) = pay(&mut world, customer_fields().email(SOMCHAI).mobile(NUMBER));
     assert_eq!((customer.id, customer.email), (somchai, Some(email(SOMCHAI))));
@@ -183,15 +171,13 @@ fn a_mobile_finds_its_customer_unless_an_email_matches() {
 
 #[test]
 fn a_mobile_that_nobody_has_creates_a_customer() {
-    let mut world = ScenarioWorld::open();
-    let (_, customer) = pay(&mut world, customer_fields().mobile(NUMBER));
+    let (_, customer) = pay(&mut ScenarioWorld::open(), customer_fields().mobile(NUMBER));
     assert_eq!((customer.mobile, customer.email), (Some(mobile(NUMBER)), None));
 }
 
 #[test]
 fn the_email_decides_and_the_mobile_stays_with_its_customer() {
-    let mut world = ScenarioWorld::open();
-    let by_email = world.customer(customer_fields().email(SOMCHAI));
+    let (mut world, by_email) = ScenarioWorld::open_with(|world| world.customer(customer_fields().email(SOMCHAI)));
     let by_mobile = world.customer(customer_fields().mobile(NUMBER));
     let (payment, customer) = pay(&mut world, customer_fields().email(SOMCHAI).mobile(NUMBER));
     assert_eq!((customer.id, customer.mobile), (by_email, None));
@@ -345,8 +331,7 @@ fn a_saved_card_sessions_owner_may_be_named_by_each_field_alone() {
 
 #[test]
 fn a_saved_card_sessions_owner_may_be_named_at_selection() {
-    let mut world = ScenarioWorld::open();
-    let card = world.saved_card(1, SOMCHAI);
+    let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(1, SOMCHAI));
     let session = world.session(select_saved(card).customer(customer_fields().email(SOMCHAI)));
     world.when(initiate(session)).takes_effect();
 }
@@ -375,8 +360,7 @@ fn every_field_that_does_not_name_the_cards_owner_mismatches() {
 
 #[test]
 fn a_field_that_matches_nobody_is_a_mismatch_with_a_saved_card() {
-    let mut world = ScenarioWorld::open();
-    let owner = world.customer(customer_fields().email(SOMCHAI));
+    let (mut world, owner) = ScenarioWorld::open_with(|world| world.customer(customer_fields().email(SOMCHAI)));
     let card = world.saved_card(1, SOMCHAI);
     let session = world.session(select_saved(card));
     let strangers = [
@@ -394,8 +378,7 @@ fn a_field_that_matches_nobody_is_a_mismatch_with_a_saved_card() {
 
 #[test]
 fn a_name_given_with_the_owner_of_a_saved_card_renames_it() {
-    let mut world = ScenarioWorld::open();
-    let card = world.saved_card(1, SOMCHAI);
+    let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(1, SOMCHAI));
     let session = world.session(select_saved(card));
     let payment = world.when(initiate(session).customer(customer_fields().email(SOMCHAI).called("Somchai J"))).pays();
     let owner = world.customer_row(payment.customer_id.expect("the owner was named"));

@@ -2,7 +2,7 @@
 //! settlement.
 
 use crate::words::*;
-use crate::world::{ScenarioWorld, raw_id};
+use crate::world::{ScenarioWorld, assert_legs, raw_id};
 use till_domain::activity::{ActivityObject, ActivityType, Actor};
 use till_domain::command::EvidenceResult;
 use till_domain::dispute::{Dispute, DisputeOutcome, DisputeStatus, EVIDENCE_SECONDS};
@@ -20,10 +20,6 @@ const CHANGED: Answer = Answer::Changed(true);
 const UNCHANGED: Answer = Answer::Changed(false);
 
 /// The available and the pending balance.
-fn balance(world: &ScenarioWorld) -> (i64, i64) {
-    (world.totals().available_minor(), world.totals().pending_minor())
-}
-
 fn row(world: &ScenarioWorld, id: DisputeId) -> Dispute {
     world.look_up::<Disputes>(id)
 }
@@ -62,8 +58,7 @@ fn with_fees() -> ScenarioWorld {
 
 #[test]
 fn a_dispute_holds_its_amount_and_may_overdraw_the_balance() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     world.given(payout(9_000));
     let dispute_id = world.dispute(dispute(id));
     let dispute = row(&world, dispute_id);
@@ -73,16 +68,14 @@ fn a_dispute_holds_its_amount_and_may_overdraw_the_balance() {
     assert_eq!((dispute.evidence, dispute.closed_at), (None, None));
     let transaction = world.look_up::<Transactions>(dispute.transaction_id);
     assert_eq!((transaction.cause, transaction.status), (Cause::Dispute(id, dispute_id), EntryStatus::OnHold));
-    let legs: Vec<_> =
-        transaction.legs.iter().map(|leg| (leg.account, leg.direction, leg.entry_type, leg.amount.get())).collect();
-    assert_eq!(
-        legs,
-        [
+    assert_legs(
+        &transaction,
+        &[
             (Account::Balance, Direction::Debit, EntryType::Dispute, 10_000),
             (Account::AcquirerClearing, Direction::Credit, EntryType::Dispute, 10_000),
-        ]
+        ],
     );
-    assert_eq!((status(&world, id), balance(&world)), (PaymentStatus::Disputed, (-9_000, 0)));
+    assert_eq!((status(&world, id), world.balance()), (PaymentStatus::Disputed, (-9_000, 0)));
     assert_eq!(webhook_events(&world), [("DISPUTE_OPENED", "OPEN")]);
     assert_eq!(logged(&world).len(), 1, "the payout alone: no type of activity is for an opened dispute");
 }
@@ -93,11 +86,11 @@ fn a_dispute_of_money_on_hold_nets_out_with_its_capture_first() {
     let id = world.held();
     world.given(topup(500));
     world.given(payout(300));
-    assert_eq!(balance(&world), (200, 9_900));
+    assert_eq!(world.balance(), (200, 9_900));
     let dispute_id = world.dispute(dispute(id));
-    assert_eq!(balance(&world), (100, 0), "the fee of 100 is missing of the capture");
+    assert_eq!(world.balance(), (100, 0), "the fee of 100 is missing of the capture");
     world.given(close(dispute_id, DisputeOutcome::Won));
-    assert_eq!((entry_status(&world, dispute_id), balance(&world)), (EntryStatus::Canceled, (200, 9_900)));
+    assert_eq!((entry_status(&world, dispute_id), world.balance()), (EntryStatus::Canceled, (200, 9_900)));
     assert_eq!(status(&world, id), PaymentStatus::Successful);
     assert_eq!(webhook_events(&world), [("DISPUTE_OPENED", "OPEN"), ("DISPUTE_CLOSED", "WON")]);
     assert_eq!(logged(&world).len(), 1, "the payout alone");
@@ -109,11 +102,11 @@ fn a_dispute_lost_on_hold_is_charged_back_with_its_capture() {
     let id = world.held();
     let dispute_id = world.dispute(dispute_part(id, 4_000));
     world.given(close(dispute_id, DisputeOutcome::Lost));
-    assert_eq!((entry_status(&world, dispute_id), balance(&world)), (EntryStatus::OnHold, (0, 5_900)));
+    assert_eq!((entry_status(&world, dispute_id), world.balance()), (EntryStatus::OnHold, (0, 5_900)));
     assert_eq!((status(&world, id), world.payment_row(id).charged_back_minor), (PaymentStatus::Successful, 4_000));
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     world.fire_all();
-    assert_eq!((entry_status(&world, dispute_id), balance(&world)), (EntryStatus::Effective, (5_900, 0)));
+    assert_eq!((entry_status(&world, dispute_id), world.balance()), (EntryStatus::Effective, (5_900, 0)));
     assert_eq!(world.timers_of_payments(), []);
 }
 
@@ -122,24 +115,23 @@ fn a_capture_that_settles_covers_an_open_dispute_no_longer() {
     let mut world = with_fees();
     let id = world.held();
     let dispute_id = world.dispute(dispute_part(id, 4_000));
-    assert_eq!(balance(&world), (0, 5_900));
+    assert_eq!(world.balance(), (0, 5_900));
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     world.fire_all();
-    assert_eq!((entry_status(&world, dispute_id), balance(&world)), (EntryStatus::OnHold, (5_900, 0)));
+    assert_eq!((entry_status(&world, dispute_id), world.balance()), (EntryStatus::OnHold, (5_900, 0)));
     world.given(close(dispute_id, DisputeOutcome::Won));
-    assert_eq!((entry_status(&world, dispute_id), balance(&world)), (EntryStatus::Canceled, (9_900, 0)));
+    assert_eq!((entry_status(&world, dispute_id), world.balance()), (EntryStatus::Canceled, (9_900, 0)));
 }
 
 #[test]
 fn a_payment_that_is_lost_as_a_whole_is_reversed_by_the_system() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let dispute_id = world.dispute(dispute(id));
     world.after_seconds(5);
     world.given(close(dispute_id, DisputeOutcome::Lost));
     let closed = row(&world, dispute_id);
     assert_eq!((closed.status, closed.closed_at), (DisputeStatus::Lost, Some(world.clock)));
-    assert_eq!((entry_status(&world, dispute_id), balance(&world)), (EntryStatus::Effective, (0, 0)));
+    assert_eq!((entry_status(&world, dispute_id), world.balance()), (EntryStatus::Effective, (0, 0)));
     assert_eq!((status(&world, id), world.payment_row(id).captured_minor()), (PaymentStatus::Reversed, 10_000));
     assert_eq!(logged(&world), [(ActivityType::PaymentReversed, Actor::System)]);
     let expected = [("DISPUTE_OPENED", "OPEN"), ("DISPUTE_CLOSED", "LOST"), ("PAYMENT_REVERSED", "REVERSED")];
@@ -148,21 +140,19 @@ fn a_payment_that_is_lost_as_a_whole_is_reversed_by_the_system() {
 
 #[test]
 fn a_reversed_payment_on_hold_settles_with_its_charge_back() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     let dispute_id = world.dispute(dispute(id));
     world.given(close(dispute_id, DisputeOutcome::Lost));
-    assert_eq!((status(&world, id), balance(&world)), (PaymentStatus::Reversed, (0, 0)));
+    assert_eq!((status(&world, id), world.balance()), (PaymentStatus::Reversed, (0, 0)));
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     assert_eq!(world.fire_all(), CHANGED);
     assert_eq!(world.transaction_of(id).status, EntryStatus::Effective);
-    assert_eq!((entry_status(&world, dispute_id), balance(&world)), (EntryStatus::Effective, (0, 0)));
+    assert_eq!((entry_status(&world, dispute_id), world.balance()), (EntryStatus::Effective, (0, 0)));
 }
 
 #[test]
 fn a_full_concession_is_logged_before_its_reversal() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let dispute_id = world.dispute(dispute(id));
     world.when(concede(dispute_id)).answers(CHANGED);
     let key = Actor::ApiKey(world.first_key());
@@ -179,8 +169,7 @@ fn a_full_concession_is_logged_before_its_reversal() {
 
 #[test]
 fn evidence_is_given_once_and_sent_to_the_acquirer() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     let dispute_id = world.dispute(dispute(id));
     world.when(challenge(dispute_id, "signed\nby hand")).answers(CHANGED);
     let dispute = row(&world, dispute_id);
@@ -203,8 +192,7 @@ fn evidence_that_decides_closes_the_dispute() {
         (EvidenceResult::Won, DisputeStatus::Won, PaymentStatus::Successful),
         (EvidenceResult::Lost, DisputeStatus::Lost, PaymentStatus::Reversed),
     ] {
-        let mut world = ScenarioWorld::open();
-        let id = world.settled();
+        let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
         let dispute_id = world.dispute(dispute(id));
         world.given(challenge(dispute_id, "it was delivered"));
         world.given(evidence_answered(dispute_id, result));
@@ -215,8 +203,7 @@ fn evidence_that_decides_closes_the_dispute() {
 
 #[test]
 fn a_dispute_that_ends_early_ends_the_call_of_its_evidence() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     let dispute_id = world.dispute(dispute(id));
     world.given(challenge(dispute_id, "it was delivered"));
     world.given(close(dispute_id, DisputeOutcome::Lost));
@@ -226,8 +213,7 @@ fn a_dispute_that_ends_early_ends_the_call_of_its_evidence() {
 
 #[test]
 fn evidence_that_is_not_given_in_time_loses_the_dispute() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let dispute_id = world.dispute(dispute(id));
     let due = row(&world, dispute_id).evidence_due_at;
     assert_eq!(world.timers_of_payments(), [Timer { due, kind: TimerKind::EvidenceDue(dispute_id) }]);
@@ -248,14 +234,13 @@ fn a_late_timer_loses_a_dispute_and_settles_its_capture() {
     world.after_seconds(EVIDENCE_SECONDS + SETTLEMENT_DELAY_DEFAULT_SECONDS);
     world.fire_all();
     world.fire_all();
-    assert_eq!((entry_status(&world, dispute_id), balance(&world)), (EntryStatus::Effective, (5_900, 0)));
+    assert_eq!((entry_status(&world, dispute_id), world.balance()), (EntryStatus::Effective, (5_900, 0)));
     assert_eq!(world.timers_of_payments(), []);
 }
 
 #[test]
 fn an_escalation_is_logged_for_the_system_and_allows_evidence() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     let dispute_id = world.dispute(dispute(id));
     world.when(escalate(dispute_id)).answers(CHANGED);
     assert_eq!(row(&world, dispute_id).status, DisputeStatus::Escalated);
@@ -269,8 +254,7 @@ fn an_escalation_is_logged_for_the_system_and_allows_evidence() {
 
 #[test]
 fn a_refund_can_use_money_that_is_not_in_dispute() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let dispute_id = world.dispute(dispute_part(id, 7_000));
     world.when(refund(id).part(3_001)).refused(Refusal::AmountExceedsPayment { limit_minor: 3_000 });
     let refund_id = world.refund(refund(id));
@@ -285,8 +269,7 @@ fn a_refund_can_use_money_that_is_not_in_dispute() {
 
 #[test]
 fn the_last_refund_after_a_charge_back_reverses_the_payment() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     let refund_id = world.refund(refund(id).part(4_000));
     let dispute_id = world.dispute(dispute(id));
     assert_eq!(row(&world, dispute_id).money, thb(6_000), "all that is left");
@@ -304,17 +287,16 @@ fn a_failed_refund_beside_a_dispute_returns_its_money() {
     let id = world.held();
     let refund_id = world.refund(refund(id).part(4_000));
     let dispute_id = world.dispute(dispute_part(id, 6_000));
-    assert_eq!(balance(&world), (-100, 0));
+    assert_eq!(world.balance(), (-100, 0));
     world.given(refund_answered(refund_id, refused()));
-    assert_eq!(balance(&world), (0, 3_900));
+    assert_eq!(world.balance(), (0, 3_900));
     world.given(close(dispute_id, DisputeOutcome::Lost));
-    assert_eq!((status(&world, id), balance(&world)), (PaymentStatus::Successful, (0, 3_900)));
+    assert_eq!((status(&world, id), world.balance()), (PaymentStatus::Successful, (0, 3_900)));
 }
 
 #[test]
 fn a_payment_has_one_open_dispute_about_the_rest_of_it() {
-    let mut world = ScenarioWorld::open();
-    let id = world.settled();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
     world.when(dispute_part(id, 10_001)).refused(Refusal::AmountExceedsPayment { limit_minor: 10_000 });
     let first = world.dispute(dispute_part(id, 4_000));
     let disputed = Refusal::InvalidState { status: PaymentStatus::Disputed, operation: None };
@@ -329,8 +311,7 @@ fn a_payment_has_one_open_dispute_about_the_rest_of_it() {
 
 #[test]
 fn a_payment_with_a_charge_back_cannot_be_reversed_as_a_whole() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     let dispute_id = world.dispute(dispute_part(id, 1));
     world.given(close(dispute_id, DisputeOutcome::Lost));
     let refusal = Refusal::InvalidState { status: PaymentStatus::Successful, operation: None };
@@ -365,7 +346,7 @@ fn a_card_may_be_disputed_as_soon_as_it_is_captured() {
     world.given(result(id, approved_captured_and_disputed()));
     let dispute = world.all::<Disputes>().pop().expect("the dispute");
     assert_eq!((dispute.payment_id, dispute.money, dispute.reason), (id, thb(10_000), None));
-    assert_eq!((status(&world, id), balance(&world)), (PaymentStatus::Disputed, (-100, 0)));
+    assert_eq!((status(&world, id), world.balance()), (PaymentStatus::Disputed, (-100, 0)));
     assert_eq!(webhook_events(&world), [("DISPUTE_OPENED", "OPEN")], "after the completion");
 }
 
@@ -381,41 +362,37 @@ fn the_merchant_pays_the_interest_that_it_bears_at_capture() {
     world.given(configure(PaymentMethod::Installment, with_fee(100, 0)));
     let id = by_instalments(&mut world, InterestBearer::Merchant);
     let transaction = world.transaction_of(id);
-    let legs: Vec<_> =
-        transaction.legs.iter().map(|leg| (leg.account, leg.direction, leg.entry_type, leg.amount.get())).collect();
-    assert_eq!(
-        legs,
-        [
+    assert_legs(
+        &transaction,
+        &[
             (Account::Balance, Direction::Credit, EntryType::Payment, 10_000),
             (Account::Balance, Direction::Debit, EntryType::PaymentFee, 100),
             (Account::Balance, Direction::Debit, EntryType::Interest, 300),
             (Account::AcquirerClearing, Direction::Debit, EntryType::Payment, 10_000),
             (Account::Fees, Direction::Credit, EntryType::PaymentFee, 100),
             (Account::Interest, Direction::Credit, EntryType::Interest, 300),
-        ]
+        ],
     );
-    assert_eq!(balance(&world), (0, 9_600));
+    assert_eq!(world.balance(), (0, 9_600));
     let refund_id = world.refund(refund(id).part(9_600));
     world.given(refund_done(refund_id));
-    assert_eq!(balance(&world), (0, 0), "fee, interest and refund net out with the capture");
+    assert_eq!(world.balance(), (0, 0), "fee, interest and refund net out with the capture");
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     world.fire_all();
-    assert_eq!(balance(&world), (0, 0));
+    assert_eq!(world.balance(), (0, 0));
 }
 
 #[test]
 fn a_reversal_cancels_the_interest_too() {
-    let mut world = ScenarioWorld::open();
-    let id = by_instalments(&mut world, InterestBearer::Merchant);
+    let (mut world, id) = ScenarioWorld::open_with(|world| by_instalments(world, InterestBearer::Merchant));
     world.given(reverse(id));
     world.given(reversal_done(id));
-    assert_eq!((balance(&world), world.totals().held_debit_minor), ((0, 0), 0));
+    assert_eq!((world.balance(), world.totals().held_debit_minor), ((0, 0), 0));
 }
 
 #[test]
 fn interest_that_the_customer_bears_posts_nothing() {
-    let mut world = ScenarioWorld::open();
-    let id = by_instalments(&mut world, InterestBearer::Customer);
+    let (world, id) = ScenarioWorld::open_with(|world| by_instalments(world, InterestBearer::Customer));
     assert!(world.transaction_of(id).legs.iter().all(|leg| leg.entry_type != EntryType::Interest));
-    assert_eq!(balance(&world), (0, 10_000));
+    assert_eq!(world.balance(), (0, 10_000));
 }

@@ -9,8 +9,7 @@ use till_domain::refusal::Refusal;
 
 #[test]
 fn the_same_call_again_is_answered_as_before_and_done_once() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let answer = world.given(initiate(session).named("call-1"));
     for _ in 0..2 {
         world.after_seconds(60);
@@ -21,8 +20,7 @@ fn the_same_call_again_is_answered_as_before_and_done_once() {
 
 #[test]
 fn the_same_name_with_another_body_is_refused() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.given(initiate(session).named("call-1"));
     let other = world.card_session();
     world.when(initiate(other).named("call-1")).refused(Refusal::IdempotencyKeyReused);
@@ -30,8 +28,7 @@ fn the_same_name_with_another_body_is_refused() {
 
 #[test]
 fn a_call_under_another_name_is_another_call() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment_id = world.payment(initiate(session).named("call-1"));
     let refusal = Refusal::SessionNotActive { payment_id: Some(payment_id) };
     world.when(initiate(session).named("call-2")).refused(refusal);
@@ -46,8 +43,7 @@ fn a_name_counts_within_one_endpoint() {
 
 #[test]
 fn a_clients_name_counts_within_its_installation_only() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(1, TokenUsage::Multiple);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Multiple));
     let answer = world.given(Ask::from(select_token(token)).named("call-1"));
     world.when(Ask::from(select_token(token)).named("call-1")).replays(answer);
     let Answer::Installation(other) = world.given(add_installation()) else { panic!("an installation was asked for") };
@@ -57,8 +53,7 @@ fn a_clients_name_counts_within_its_installation_only() {
 
 #[test]
 fn a_kept_answer_lasts_a_day_and_an_hour_to_the_millisecond() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment_id = world.payment(initiate(session).named("call-1"));
     let kept_at = world.clock;
     assert_eq!(ANSWER_KEPT_SECONDS, 25 * 3_600);
@@ -101,8 +96,7 @@ fn a_call_that_changes_nothing_keeps_its_answer_too() {
 
 #[test]
 fn a_revoked_key_gets_no_kept_answer() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.given(initiate(session).named("call-1"));
     world.given(revoke_key(world.first_key()));
     world.when(initiate(session).named("call-1")).refused(Refusal::KeyNotLive);
@@ -110,8 +104,7 @@ fn a_revoked_key_gets_no_kept_answer() {
 
 #[test]
 fn another_key_of_the_merchant_gets_the_kept_answer() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let answer = world.given(initiate(session).named("call-1"));
     let other = world.key(generate_key(world.merchant_id, 2, None));
     world.given(revoke_key(world.first_key()));
@@ -120,8 +113,7 @@ fn another_key_of_the_merchant_gets_the_kept_answer() {
 
 #[test]
 fn a_suspended_merchant_gets_kept_answers_but_does_nothing_new() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let answer = world.given(initiate(session).named("call-1"));
     let fresh = world.card_session();
     world.given(suspend());
@@ -133,8 +125,7 @@ fn a_suspended_merchant_gets_kept_answers_but_does_nothing_new() {
 
 #[test]
 fn a_named_topup_without_external_id_is_added_once() {
-    let mut world = ScenarioWorld::open();
-    let answer = world.given(topup(100).named("call-1"));
+    let (mut world, answer) = ScenarioWorld::open_with(|world| world.given(topup(100).named("call-1")));
     world.when(topup(100).named("call-1")).replays(answer);
     assert_eq!(world.all::<Topups>().len(), 1);
 }

@@ -78,8 +78,7 @@ fn a_card_number_as_a_whole_is_refused_where_it_would_be_kept() {
 
 #[test]
 fn all_arguments_that_are_card_numbers_are_named_at_once() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let initiate =
         initiate(session).external_id(NUMBER).card_known_as(NUMBER).customer(customer_fields().known_as(NUMBER));
     let mut ask = returning_to(initiate, "https://shop.example/4242424242424242");
@@ -125,8 +124,7 @@ fn a_merchant_can_be_created_under_a_name_that_it_takes_itself() {
 
 #[test]
 fn a_text_that_only_holds_a_card_number_is_a_fine_identifier() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.when(initiate(session).external_id("inv-4242424242424242")).takes_effect();
     world.when(sync("cart", r#"{"note":"card 4242424242424242"}"#)).takes_effect();
     world.when(sync("order 4242424242424243", "4242424242424243")).takes_effect();
@@ -155,8 +153,7 @@ fn a_card_number_is_refused_before_a_kept_answer_is_looked_for() {
 
 #[test]
 fn a_cards_holder_is_kept_with_its_token_and_saved_card_only() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(7, TokenUsage::Multiple);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(7, TokenUsage::Multiple));
     let session = world.session(select_token(token));
     let payment =
         world.captured(initiate(session).customer(customer_fields().email("a@b.example")).save(SaveCard::Add));

@@ -20,8 +20,7 @@ fn the_number_of_a_merchants_installations_is_limited() {
 
 #[test]
 fn an_update_changes_only_the_fields_that_are_given() {
-    let mut world = ScenarioWorld::open();
-    let id = world.first_installation();
+    let (mut world, id) = ScenarioWorld::open_with(|world| world.first_installation());
     let before = world.look_up::<Installations>(id);
     world.when(update_installation(id, Some("new"), None)).answers(Answer::Changed(true));
     world.when(update_installation(id, None, Some("https://new.example"))).answers(Answer::Changed(true));
@@ -32,8 +31,7 @@ fn an_update_changes_only_the_fields_that_are_given() {
 
 #[test]
 fn an_update_that_says_nothing_new_changes_nothing() {
-    let mut world = ScenarioWorld::open();
-    let id = world.first_installation();
+    let (mut world, id) = ScenarioWorld::open_with(|world| world.first_installation());
     world.when(update_installation(id, None, None)).changes_nothing(Answer::Changed(false));
     let same = update_installation(id, Some("shop"), Some("https://shop.example"));
     world.when(same).changes_nothing(Answer::Changed(false));
@@ -41,8 +39,7 @@ fn an_update_that_says_nothing_new_changes_nothing() {
 
 #[test]
 fn calls_for_a_removed_or_unknown_installation_are_refused() {
-    let mut world = ScenarioWorld::open();
-    let id = world.first_installation();
+    let (mut world, id) = ScenarioWorld::open_with(|world| world.first_installation());
     world.when(remove_installation(id)).answers(Answer::Changed(true));
     assert_eq!(world.find::<Installations>(id), None);
     world.when(tokenize(1, TokenUsage::Single)).refused(Refusal::InstallationNotFound);
@@ -54,8 +51,7 @@ fn calls_for_a_removed_or_unknown_installation_are_refused() {
 
 #[test]
 fn a_session_of_a_removed_installation_can_still_be_paid() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.given(remove_installation(world.first_installation()));
     world.when(initiate(session)).takes_effect();
 }

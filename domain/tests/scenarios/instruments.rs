@@ -14,8 +14,7 @@ use till_domain::session::{Instrument, InterestBearer};
 
 #[test]
 fn every_tokenization_makes_a_token_of_its_own() {
-    let mut world = ScenarioWorld::open();
-    let token_id = world.token(1, TokenUsage::Single);
+    let (mut world, token_id) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Single));
     assert_ne!(token_id, world.token(1, TokenUsage::Single));
 }
 
@@ -35,24 +34,21 @@ fn an_unknown_token_is_not_found() {
 
 #[test]
 fn a_single_token_is_used_up_by_its_first_selection() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(1, TokenUsage::Single);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Single));
     world.when(select_token(token)).takes_effect();
     world.when(select_token(token)).refused(Refusal::TokenAlreadyUsed);
 }
 
 #[test]
 fn a_single_token_is_not_used_up_by_a_selection_that_is_refused() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(1, TokenUsage::Single);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Single));
     world.when(select_token(token).money(usd(1))).refused(Refusal::CurrencyNotConfigured { currency: thb(1).currency });
     world.when(select_token(token)).takes_effect();
 }
 
 #[test]
 fn a_multiple_token_can_be_selected_again_and_again() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(1, TokenUsage::Multiple);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Multiple));
     for _ in 0..3 {
         let session = world.session(select_token(token));
         world.when(initiate(session)).takes_effect();
@@ -62,8 +58,7 @@ fn a_multiple_token_can_be_selected_again_and_again() {
 
 #[test]
 fn a_single_token_lives_for_half_an_hour_to_the_millisecond() {
-    let mut world = ScenarioWorld::open();
-    let early = world.token(1, TokenUsage::Single);
+    let (mut world, early) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Single));
     let late = world.token(2, TokenUsage::Single);
     let made_at = world.clock;
     world.clock.0 = made_at.0 + SINGLE_TOKEN_LIFETIME_SECONDS * 1_000 - 1;
@@ -74,8 +69,7 @@ fn a_single_token_lives_for_half_an_hour_to_the_millisecond() {
 
 #[test]
 fn a_used_single_token_says_so_also_after_its_end() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(1, TokenUsage::Single);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Single));
     world.session(select_token(token));
     world.after_seconds(SINGLE_TOKEN_LIFETIME_SECONDS);
     world.when(select_token(token)).refused(Refusal::TokenAlreadyUsed);
@@ -116,16 +110,14 @@ fn a_client_of_an_unknown_installation_can_do_nothing() {
 
 #[test]
 fn a_session_with_a_token_ignores_card_id() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment = world.when(initiate(session).card(raw_id(9, CardId::from_raw))).pays();
     assert!(matches!(payment.instrument, Instrument::Token { .. }));
 }
 
 #[test]
 fn a_session_with_a_saved_card_ignores_card_id() {
-    let mut world = ScenarioWorld::open();
-    let card = world.saved_card(1, "owner@example.com");
+    let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(1, "owner@example.com"));
     let other = world.saved_card(2, "owner@example.com");
     let session = world.session(select_saved(card));
     let payment =
@@ -144,8 +136,7 @@ fn an_instalment_session_ignores_card_id() {
 
 #[test]
 fn without_a_customer_the_named_cards_owner_is_the_customer() {
-    let mut world = ScenarioWorld::open();
-    let card = world.saved_card(1, "owner@example.com");
+    let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(1, "owner@example.com"));
     let owner = world.look_up::<till_domain::records::Cards>(card).customer_id;
     let session = world.session(select(Selection::UnnamedCard));
     let payment = world.when(initiate(session).card(card)).pays();
@@ -155,8 +146,7 @@ fn without_a_customer_the_named_cards_owner_is_the_customer() {
 
 #[test]
 fn a_name_alone_does_not_rename_the_named_cards_owner() {
-    let mut world = ScenarioWorld::open();
-    let card = world.saved_card(1, "owner@example.com");
+    let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(1, "owner@example.com"));
     let session = world.session(select(Selection::UnnamedCard));
     let payment = world.when(initiate(session).card(card).customer(customer_fields().called("Guest"))).pays();
     let owner = world.customer_row(payment.customer_id.expect("the card has an owner"));
@@ -165,8 +155,7 @@ fn a_name_alone_does_not_rename_the_named_cards_owner() {
 
 #[test]
 fn the_owner_of_a_named_card_may_get_an_external_id_by_the_call() {
-    let mut world = ScenarioWorld::open();
-    let card = world.saved_card(1, "owner@example.com");
+    let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(1, "owner@example.com"));
     let session = world.session(select(Selection::UnnamedCard));
     let fields = customer_fields().known_as("c-1").email("owner@example.com");
     let payment = world.when(initiate(session).card(card).customer(fields)).pays();
@@ -176,8 +165,7 @@ fn the_owner_of_a_named_card_may_get_an_external_id_by_the_call() {
 
 #[test]
 fn a_payment_starts_pending_with_everything_that_was_asked_for() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let ask = initiate(session).external_id("order-1").customer(customer_fields().email("somchai@example.com"));
     let id = world.payment(ask);
     let payment = world.look_up::<Payments>(id);

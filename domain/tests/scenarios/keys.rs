@@ -45,8 +45,7 @@ fn a_key_keeps_the_version_that_it_was_made_with() {
 
 #[test]
 fn a_key_has_the_name_that_it_was_given_last() {
-    let mut world = ScenarioWorld::open();
-    let key_id = world.first_key();
+    let (mut world, key_id) = ScenarioWorld::open_with(|world| world.first_key());
     world.when(rename_key(key_id, "bar")).answers(Answer::Changed(true));
     world.when(rename_key(key_id, "bar")).changes_nothing(Answer::Changed(false));
     assert_eq!(world.look_up::<ApiKeys>(key_id).name.as_str(), "bar");

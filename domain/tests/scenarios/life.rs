@@ -138,8 +138,7 @@ fn every_reachable_cell_has_the_effect_in_the_table() {
 }
 
 fn check_cell(status: PaymentStatus, action: PaymentAction) {
-    let mut world = ScenarioWorld::open();
-    let id = payment_in(&mut world, status);
+    let (mut world, id) = ScenarioWorld::open_with(|world| payment_in(world, status));
     let (before, records) = (world.payment_row(id), world.log.len());
     let (allowed, ruling) = (before.allows(action, world.clock), status.ruling(action));
     let acted = act(&mut world, id, action);

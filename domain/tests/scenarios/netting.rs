@@ -29,10 +29,6 @@ fn by_instalments(world: &mut ScenarioWorld, minor: u64) -> PaymentId {
     world.captured(initiate(session).money(thb(minor)).bearer(InterestBearer::Merchant))
 }
 
-fn balance(world: &ScenarioWorld) -> (i64, i64) {
-    (world.totals().available_minor(), world.totals().pending_minor())
-}
-
 fn settle_all(world: &mut ScenarioWorld) {
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     world.fire_all();
@@ -43,11 +39,11 @@ fn the_excess_of_a_captures_costs_is_not_available_at_once() {
     let mut world = with_instalment_fee(500);
     world.given(topup(100));
     by_instalments(&mut world, 500);
-    assert_eq!(balance(&world), (85, 0));
+    assert_eq!(world.balance(), (85, 0));
     world.when(payout(100)).refused(Refusal::InsufficientBalance { available_minor: 85 });
     world.when(payout(85)).takes_effect();
     settle_all(&mut world);
-    assert_eq!(balance(&world), (0, 0));
+    assert_eq!(world.balance(), (0, 0));
 }
 
 #[test]
@@ -55,10 +51,10 @@ fn the_excess_of_a_captures_costs_uses_up_no_other_capture() {
     let mut world = with_instalment_fee(5_000);
     world.held();
     let id = by_instalments(&mut world, 5_000);
-    assert_eq!(balance(&world), (-150, 10_000));
+    assert_eq!(world.balance(), (-150, 10_000));
     world.given(reverse(id));
     world.given(reversal_done(id));
-    assert_eq!(balance(&world), (0, 10_000));
+    assert_eq!(world.balance(), (0, 10_000));
 }
 
 /// `available` and `pending` by the contract's definition, from the transactions.
@@ -123,7 +119,7 @@ fn random_walks_keep_the_balance_as_it_is_defined() {
                 Some(ask) => _ = world.step(&ask),
                 None => random_payment(&mut world, &mut random),
             }
-            assert_eq!(balance(&world), defined_balance(&world), "seed {seed}, step {step}");
+            assert_eq!(world.balance(), defined_balance(&world), "seed {seed}, step {step}");
         }
         invariants::check(&world);
     }

@@ -40,8 +40,7 @@ fn last_activity(world: &ScenarioWorld) -> Activity {
 
 #[test]
 fn a_capture_is_an_operation_until_the_acquirer_confirms_it() {
-    let mut world = ScenarioWorld::open();
-    let id = world.authorized_payment();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     world.after_seconds(5);
     world.when(capture(id)).answers(CHANGED);
     let payment = world.payment_row(id);
@@ -100,8 +99,7 @@ fn a_part_is_captured_with_its_own_fee_and_the_rest_is_released() {
 
 #[test]
 fn the_refusal_of_a_too_large_capture_names_the_limit() {
-    let mut world = ScenarioWorld::open();
-    let id = world.authorized_payment();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     world.when(capture_part(id, PRICE_MINOR + 1)).refused(Refusal::AmountExceedsPayment { limit_minor: PRICE_MINOR });
     world.when(capture_part(id, PRICE_MINOR)).answers(CHANGED);
 }
@@ -109,8 +107,7 @@ fn the_refusal_of_a_too_large_capture_names_the_limit() {
 #[test]
 fn an_open_operation_refuses_every_other_call_and_clears_flags() {
     for (kind, ask) in [(OperationKind::Capture, capture as fn(PaymentId) -> Ask), (OperationKind::Void, void)] {
-        let mut world = ScenarioWorld::open();
-        let id = world.authorized_payment();
+        let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
         world.given(ask(id));
         for other in [capture(id), void(id), reverse(id)] {
             world.when(other).refused(not_permitted(PaymentStatus::Authorized, Some(kind)));
@@ -122,8 +119,7 @@ fn an_open_operation_refuses_every_other_call_and_clears_flags() {
             assert!(!payment.allows(action, world.clock), "{action:?}");
         }
     }
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     world.given(reverse(id));
     let (status, operation) = (PaymentStatus::Successful, Some(OperationKind::Reverse));
     world.when(reverse(id)).refused(not_permitted(status, operation));
@@ -132,8 +128,7 @@ fn an_open_operation_refuses_every_other_call_and_clears_flags() {
 
 #[test]
 fn a_refused_capture_leaves_the_payment_authorized_and_says_why() {
-    let mut world = ScenarioWorld::open();
-    let id = world.authorized_payment();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     let timers = world.timers();
     world.given(capture(id));
     world.after_seconds(3);
@@ -148,8 +143,7 @@ fn a_refused_capture_leaves_the_payment_authorized_and_says_why() {
 
 #[test]
 fn a_refused_operation_is_asked_for_again_under_the_next_number() {
-    let mut world = ScenarioWorld::open();
-    let id = world.authorized_payment();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     world.given(capture(id));
     world.given(answered(id, OperationKind::Capture, 1, refused()));
     world.given(void(id));
@@ -164,8 +158,7 @@ fn a_refused_operation_is_asked_for_again_under_the_next_number() {
 
 #[test]
 fn an_answer_that_comes_twice_changes_nothing_the_second_time() {
-    let mut world = ScenarioWorld::open();
-    let id = world.authorized_payment();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     world.given(capture(id));
     world.given(capture_done(id));
     for again in [CallResult::Done, refused()] {
@@ -177,8 +170,7 @@ fn an_answer_that_comes_twice_changes_nothing_the_second_time() {
 
 #[test]
 fn a_refused_void_leaves_the_payment_authorized_and_no_activity() {
-    let mut world = ScenarioWorld::open();
-    let id = world.authorized_payment();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     world.given(void(id));
     world.when(answered(id, OperationKind::Void, 1, refused())).answers(CHANGED);
     let payment = world.payment_row(id);
@@ -208,8 +200,7 @@ fn a_reversal_cancels_the_entries_and_the_fee() {
 
 #[test]
 fn a_settled_capture_is_not_reversed() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     world.when(reverse(id)).refused(not_permitted(PaymentStatus::Successful, None));
     world.fire_all();
@@ -218,8 +209,7 @@ fn a_settled_capture_is_not_reversed() {
 
 #[test]
 fn a_capture_with_an_accepted_refund_is_not_reversed() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     let refund = world.refund(refund(id).part(1));
     world.when(reverse(id)).refused(not_permitted(PaymentStatus::Successful, None));
     world.given(refund_answered(refund, refused()));
@@ -228,8 +218,7 @@ fn a_capture_with_an_accepted_refund_is_not_reversed() {
 
 #[test]
 fn settlement_waits_for_an_open_reversal_to_be_refused() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     world.given(reverse(id));
     assert_eq!(world.timers_of_payments(), [], "nothing settles meanwhile");
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS + 1);
@@ -241,8 +230,7 @@ fn settlement_waits_for_an_open_reversal_to_be_refused() {
 
 #[test]
 fn a_lapse_waits_for_an_open_capture_to_be_refused() {
-    let mut world = ScenarioWorld::open();
-    let id = world.authorized_payment();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     world.given(capture(id));
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS + 1);
     assert_eq!(world.timers(), []);
@@ -253,8 +241,7 @@ fn a_lapse_waits_for_an_open_capture_to_be_refused() {
 
 #[test]
 fn a_capture_confirmed_after_the_time_of_the_lapse_counts() {
-    let mut world = ScenarioWorld::open();
-    let id = world.authorized_payment();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     world.given(capture(id));
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS + 1);
     world.when(capture_done(id)).answers(CHANGED);
@@ -263,8 +250,7 @@ fn a_capture_confirmed_after_the_time_of_the_lapse_counts() {
 
 #[test]
 fn a_refused_void_of_a_lapse_is_requested_again_a_day_later() {
-    let mut world = ScenarioWorld::open();
-    let id = world.authorized_payment();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
     world.fire_all();
     world.when(capture(id)).refused(not_permitted(PaymentStatus::Authorized, Some(OperationKind::Void)));
@@ -281,8 +267,7 @@ fn a_refused_void_of_a_lapse_is_requested_again_a_day_later() {
 
 #[test]
 fn till_captures_an_approval_without_the_requested_capture() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let id = world.payment(initiate(session));
     world.given(result(id, approved()));
     let operation = world.payment_row(id).operation.expect("a capture is asked for");
@@ -295,8 +280,7 @@ fn till_captures_an_approval_without_the_requested_capture() {
 
 #[test]
 fn a_refused_automatic_capture_voids_and_fails_the_payment() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let id = world.payment(initiate(session));
     world.given(result(id, approved()));
     world.when(answered(id, OperationKind::Capture, 1, refused())).answers(CHANGED);
@@ -312,8 +296,7 @@ fn a_refused_automatic_capture_voids_and_fails_the_payment() {
 
 #[test]
 fn an_unanswered_payment_expires_after_exactly_an_hour() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let id = world.payment(initiate(session));
     world.clock.0 += PENDING_LIFETIME_SECONDS * 1_000 - 1;
     world.when(expire(id)).changes_nothing(UNCHANGED);
@@ -326,8 +309,7 @@ fn an_unanswered_payment_expires_after_exactly_an_hour() {
 
 /// An expired payment, and the call that gives its money back when the acquirer says late that it authorized.
 fn given_back_late(late: AuthorizationResult) -> (ScenarioWorld, PaymentId, Option<EffectKind>) {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let id = world.payment(initiate(session));
     world.after_seconds(PENDING_LIFETIME_SECONDS);
     world.given(expire(id));
@@ -366,8 +348,7 @@ fn a_late_failure_of_an_expired_payment_only_ends_its_call() {
 
 #[test]
 fn a_capture_may_settle_at_once() {
-    let mut world = ScenarioWorld::open();
-    let id = world.authorized_payment();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     world.given(capture(id));
     let mut ask = capture_done(id);
     if let Command::RecordOperation(RecordOperation { settles_at_once, .. }) = &mut ask.command {
@@ -401,8 +382,7 @@ fn a_payment_that_is_not_there_is_not_found_under_any_name() {
 
 #[test]
 fn an_answer_is_kept_when_the_acquirer_refuses_later() {
-    let mut world = ScenarioWorld::open();
-    let id = world.authorized_payment();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     world.given(capture(id).named("call-1"));
     world.given(answered(id, OperationKind::Capture, 1, refused()));
     world.when(capture(id).named("call-1")).replays(CHANGED);
@@ -411,8 +391,7 @@ fn an_answer_is_kept_when_the_acquirer_refuses_later() {
 
 #[test]
 fn a_hundred_captures_of_one_payment_at_once_take_effect_once() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(1, TokenUsage::Single);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Single));
     let session = world.session(select_token(token));
     let id = world.authorized(initiate(session));
     let taken = (0..100).filter(|_| world.step(&capture_part(id, 100)).is_ok()).count();

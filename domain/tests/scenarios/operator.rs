@@ -68,8 +68,7 @@ fn suspending_and_resuming_say_whether_they_changed_anything() {
 
 #[test]
 fn a_suspended_merchants_calls_are_refused_until_it_is_resumed() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let token = world.token(1, TokenUsage::Multiple);
     world.given(suspend());
     world.when(initiate(session)).refused(Refusal::MerchantSuspended);
@@ -106,16 +105,14 @@ fn a_keys_text_is_in_the_vault_only_for_a_repeatable_call() {
 
 #[test]
 fn an_unknown_keys_calls_are_refused() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let unknown = TestCaller::MerchantWith(crate::world::raw_id(9, KeyId::from_raw));
     world.when(Ask::from(initiate(session)).by(unknown)).refused(Refusal::KeyNotLive);
 }
 
 #[test]
 fn a_revoked_key_opens_nothing_from_then_on() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let key_id = world.first_key();
     world.when(revoke_key(key_id)).answers(Answer::Changed(true));
     world.when(initiate(session)).refused(Refusal::KeyNotLive);
@@ -124,8 +121,7 @@ fn a_revoked_key_opens_nothing_from_then_on() {
 
 #[test]
 fn revoking_a_key_again_keeps_the_first_time() {
-    let mut world = ScenarioWorld::open();
-    let key_id = world.first_key();
+    let (mut world, key_id) = ScenarioWorld::open_with(|world| world.first_key());
     world.given(revoke_key(key_id));
     let revoked_at = world.clock;
     world.after_seconds(60);

@@ -1,7 +1,7 @@
 //! Payouts: contract, sections 7, 9.1a, 10 and 11.
 
 use crate::words::*;
-use crate::world::ScenarioWorld;
+use crate::world::{ScenarioWorld, assert_legs};
 use till_domain::activity::{ActivityObject, ActivityType, Actor};
 use till_domain::command::Expired;
 use till_domain::event::Answer;
@@ -41,14 +41,12 @@ fn an_accepted_payout_is_on_hold_until_it_is_answered() {
     assert!(world.find::<OpenPayouts>(id).is_some());
     let transaction = world.look_up::<Transactions>(payout.transaction_id);
     assert_eq!((transaction.cause, transaction.status), (Cause::Payout(id), EntryStatus::OnHold));
-    let legs: Vec<_> =
-        transaction.legs.iter().map(|leg| (leg.account, leg.direction, leg.entry_type, leg.amount.get())).collect();
-    assert_eq!(
-        legs,
-        [
+    assert_legs(
+        &transaction,
+        &[
             (Account::Balance, Direction::Debit, EntryType::PayOut, 400),
             (Account::BankClearing, Direction::Credit, EntryType::PayOut, 400),
-        ]
+        ],
     );
     assert_eq!((available(&world), world.totals().pending_minor()), (600, 0));
 }

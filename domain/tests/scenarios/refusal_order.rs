@@ -15,8 +15,7 @@ const UNKNOWN_SESSION: Refusal = Refusal::SessionNotActive { payment_id: None };
 
 /// A merchant whose payment `order-1` exists.
 fn with_order_1() -> (ScenarioWorld, PaymentId) {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment_id = world.payment(initiate(session).external_id("order-1"));
     (world, payment_id)
 }
@@ -32,8 +31,7 @@ fn a_dead_key_is_refused_before_a_reused_idempotency_key() {
 
 #[test]
 fn a_reused_idempotency_key_is_refused_before_a_suspension() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.payment(initiate(session).named("call-1"));
     world.given(suspend());
     world.when(initiate(session).external_id("other").named("call-1")).refused(Refusal::IdempotencyKeyReused);
@@ -48,8 +46,7 @@ fn a_suspended_merchant_is_refused_before_its_session_is_read() {
 
 #[test]
 fn a_reused_idempotency_key_is_refused_before_a_bad_session() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.payment(initiate(session).named("call-1"));
     let unknown = initiate(raw_id(9, SessionId::from_raw));
     world.when(unknown.named("call-1")).refused(Refusal::IdempotencyKeyReused);
@@ -57,8 +54,7 @@ fn a_reused_idempotency_key_is_refused_before_a_bad_session() {
 
 #[test]
 fn an_answer_is_replayed_before_its_session_is_found_used() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let answer = world.given(initiate(session).named("call-1"));
     world.after_seconds(3_600);
     world.when(initiate(session).named("call-1")).replays(answer);
@@ -66,16 +62,14 @@ fn an_answer_is_replayed_before_its_session_is_found_used() {
 
 #[test]
 fn an_inactive_session_is_refused_before_another_amount() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.after_seconds(1_800);
     world.when(initiate(session).money(thb(1))).refused(UNKNOWN_SESSION);
 }
 
 #[test]
 fn a_used_session_is_refused_before_another_amount() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment_id = world.payment(initiate(session));
     let ask = initiate(session).money(thb(1));
     world.when(ask).refused(Refusal::SessionNotActive { payment_id: Some(payment_id) });
@@ -91,8 +85,7 @@ fn another_amount_is_refused_before_authorization_only() {
 
 #[test]
 fn another_amount_is_refused_before_a_disabled_method() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.given(configure(PaymentMethod::Card, disabled()));
     world.when(initiate(session).money(thb(1))).refused(differs(thb(1)));
 }
@@ -109,8 +102,7 @@ fn authorization_only_is_refused_before_the_interest_bearer() {
 
 #[test]
 fn authorization_only_is_refused_before_the_customer() {
-    let mut world = ScenarioWorld::open();
-    let card = world.saved_card(1, "owner@example.com");
+    let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(1, "owner@example.com"));
     world.given(configure(PaymentMethod::Card, always_capturing()));
     let session = world.session(select_saved(card));
     world.when(initiate(session).authorize_only()).refused(Refusal::AuthorizationOnlyNotSupported);
@@ -128,8 +120,7 @@ fn the_interest_bearer_is_refused_before_an_unknown_customer() {
 
 #[test]
 fn an_unknown_customer_is_refused_before_a_mismatch() {
-    let mut world = ScenarioWorld::open();
-    let card = world.saved_card(1, "owner@example.com");
+    let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(1, "owner@example.com"));
     let session = world.session(select_saved(card));
     let customer = customer_fields().own(raw_id(9, CustomerId::from_raw)).email("stranger@example.com");
     world.when(initiate(session).customer(customer)).refused(Refusal::CustomerNotFound);
@@ -137,8 +128,7 @@ fn an_unknown_customer_is_refused_before_a_mismatch() {
 
 #[test]
 fn an_unknown_customer_is_refused_before_a_bad_card() {
-    let mut world = ScenarioWorld::open();
-    let session = world.session(select(Selection::UnnamedCard));
+    let (mut world, session) = ScenarioWorld::open_with(|world| world.session(select(Selection::UnnamedCard)));
     let ask = initiate(session).customer(customer_fields().own(raw_id(9, CustomerId::from_raw)));
     world.when(ask.clone()).refused(Refusal::CustomerNotFound);
     world.when(ask.card(raw_id(9, CardId::from_raw))).refused(Refusal::CustomerNotFound);

@@ -28,24 +28,21 @@ fn a_session_of_another_merchant_is_not_found() {
 
 #[test]
 fn an_expired_session_is_not_found() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.after_seconds(1_800);
     world.when(initiate(session)).refused(NOT_ACTIVE);
 }
 
 #[test]
 fn a_used_session_is_not_found_and_names_its_payment() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment_id = world.payment(initiate(session));
     world.when(initiate(session)).refused(Refusal::SessionNotActive { payment_id: Some(payment_id) });
 }
 
 #[test]
 fn a_used_session_names_its_payment_after_it_would_have_expired() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment_id = world.payment(initiate(session));
     world.after_seconds(1_801);
     world.when(initiate(session)).refused(Refusal::SessionNotActive { payment_id: Some(payment_id) });
@@ -53,8 +50,7 @@ fn a_used_session_names_its_payment_after_it_would_have_expired() {
 
 #[test]
 fn an_amount_other_than_the_sessions_is_a_conflict() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     for minor in [PRICE_MINOR - 1, PRICE_MINOR + 1] {
         world.when(initiate(session).money(thb(minor))).refused(differs(thb(minor)));
     }
@@ -62,8 +58,7 @@ fn an_amount_other_than_the_sessions_is_a_conflict() {
 
 #[test]
 fn a_currency_other_than_the_sessions_is_a_conflict() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.when(initiate(session).money(usd(PRICE_MINOR))).refused(differs(usd(PRICE_MINOR)));
 }
 
@@ -86,8 +81,7 @@ fn authorization_only_is_judged_by_the_sessions_own_method() {
 
 #[test]
 fn a_method_disabled_since_its_selection_is_not_supported() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.given(configure(PaymentMethod::Card, disabled()));
     world.when(initiate(session)).refused(Refusal::MethodNotEnabled);
     world.when(initiate(session).authorize_only()).refused(Refusal::MethodNotEnabled);
@@ -115,16 +109,14 @@ fn an_instalment_session_accepts_only_its_own_interest_bearer() {
 
 #[test]
 fn a_card_session_ignores_the_interest_bearer() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment = world.when(initiate(session).bearer(InterestBearer::Merchant)).pays();
     assert_eq!(payment.instrument.interest_bearer(), None);
 }
 
 #[test]
 fn a_saved_card_session_asks_for_its_owner() {
-    let mut world = ScenarioWorld::open();
-    let card = world.saved_card(1, "owner@example.com");
+    let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(1, "owner@example.com"));
     let session = world.session(select_saved(card));
     world.when(initiate(session)).refused(Refusal::CustomerRequired);
     world.when(initiate(session).customer(customer_fields().called("Somchai"))).refused(Refusal::CustomerRequired);
@@ -132,8 +124,7 @@ fn a_saved_card_session_asks_for_its_owner() {
 
 #[test]
 fn a_saved_card_session_takes_no_customer_but_the_owner() {
-    let mut world = ScenarioWorld::open();
-    let card = world.saved_card(1, "owner@example.com");
+    let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(1, "owner@example.com"));
     world.customer(customer_fields().email("other@example.com"));
     let session = world.session(select_saved(card));
     let other = initiate(session).customer(customer_fields().email("other@example.com"));
@@ -159,23 +150,20 @@ fn an_unknown_customer_id_is_not_found_with_any_kind_of_session() {
 
 #[test]
 fn a_card_session_without_token_or_saved_card_asks_for_a_card() {
-    let mut world = ScenarioWorld::open();
-    let session = world.session(select(Selection::UnnamedCard));
+    let (mut world, session) = ScenarioWorld::open_with(|world| world.session(select(Selection::UnnamedCard)));
     world.when(initiate(session)).refused(Refusal::CardIdMissing);
 }
 
 #[test]
 fn an_unknown_card_is_not_found() {
-    let mut world = ScenarioWorld::open();
-    let session = world.session(select(Selection::UnnamedCard));
+    let (mut world, session) = ScenarioWorld::open_with(|world| world.session(select(Selection::UnnamedCard)));
     world.when(initiate(session).card(raw_id(9, CardId::from_raw))).refused(Refusal::CardNotFound);
     world.when(initiate(session).card_known_as("card-9")).refused(Refusal::CardNotFound);
 }
 
 #[test]
 fn a_card_of_another_customer_is_not_found() {
-    let mut world = ScenarioWorld::open();
-    let card = world.saved_card(1, "owner@example.com");
+    let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(1, "owner@example.com"));
     world.customer(customer_fields().email("other@example.com"));
     let session = world.session(select(Selection::UnnamedCard));
     let ask = initiate(session).card(card).customer(customer_fields().email("other@example.com"));
@@ -184,8 +172,7 @@ fn a_card_of_another_customer_is_not_found() {
 
 #[test]
 fn a_card_is_not_found_for_a_customer_that_the_call_creates() {
-    let mut world = ScenarioWorld::open();
-    let card = world.saved_card(1, "owner@example.com");
+    let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(1, "owner@example.com"));
     let session = world.session(select(Selection::UnnamedCard));
     let ask = initiate(session).card(card).customer(customer_fields().email("new@example.com"));
     world.when(ask).refused(Refusal::CardNotFound);
@@ -193,8 +180,7 @@ fn a_card_is_not_found_for_a_customer_that_the_call_creates() {
 
 #[test]
 fn an_external_id_names_one_payment_and_the_refusal_says_which() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment_id = world.payment(initiate(session).external_id("order-1"));
     let session = world.card_session();
     let again = initiate(session).external_id("order-1");
@@ -204,8 +190,7 @@ fn an_external_id_names_one_payment_and_the_refusal_says_which() {
 
 #[test]
 fn an_external_id_is_taken_by_a_payment_that_failed_too() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment_id = world.payment(initiate(session).external_id("order-1"));
     world.given(result(payment_id, declined()));
     let session = world.card_session();
@@ -214,8 +199,7 @@ fn an_external_id_is_taken_by_a_payment_that_failed_too() {
 
 #[test]
 fn an_external_id_is_compared_byte_by_byte() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.payment(initiate(session).external_id("order-1"));
     let session = world.card_session();
     world.when(initiate(session).external_id("Order-1")).takes_effect();

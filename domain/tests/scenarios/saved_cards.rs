@@ -34,8 +34,7 @@ fn default_of(world: &ScenarioWorld, payment: PaymentId) -> Option<CardId> {
 
 #[test]
 fn a_card_is_saved_after_the_authorization_and_not_before() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(7, TokenUsage::Multiple);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(7, TokenUsage::Multiple));
     let id = pending(&mut world, token, SaveCard::Add);
     assert_eq!(world.all::<Cards>().len(), 0);
     world.given(result(id, approved_and_captured()));
@@ -45,8 +44,7 @@ fn a_card_is_saved_after_the_authorization_and_not_before() {
 
 #[test]
 fn the_vault_keeps_the_saved_cards_number_beside_the_tokens() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(7, TokenUsage::Multiple);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(7, TokenUsage::Multiple));
     let id = pending(&mut world, token, SaveCard::Add);
     let (_, vault) = world.when(result(id, approved_and_captured())).writes_to_the_vault();
     let card = world.all::<Cards>().pop().expect("the card was saved");
@@ -55,22 +53,19 @@ fn the_vault_keeps_the_saved_cards_number_beside_the_tokens() {
 
 #[test]
 fn an_added_card_is_not_the_default() {
-    let mut world = ScenarioWorld::open();
-    let id = paid(&mut world, 7, TokenUsage::Multiple, SaveCard::Add);
+    let (world, id) = ScenarioWorld::open_with(|world| paid(world, 7, TokenUsage::Multiple, SaveCard::Add));
     assert_eq!(default_of(&world, id), None);
 }
 
 #[test]
 fn a_default_card_is_saved_and_made_the_default() {
-    let mut world = ScenarioWorld::open();
-    let id = paid(&mut world, 7, TokenUsage::Multiple, SaveCard::Default);
+    let (world, id) = ScenarioWorld::open_with(|world| paid(world, 7, TokenUsage::Multiple, SaveCard::Default));
     assert_eq!(default_of(&world, id), world.all::<Cards>().pop().map(|card| card.id));
 }
 
 #[test]
 fn an_added_card_leaves_the_default_where_it_is() {
-    let mut world = ScenarioWorld::open();
-    let id = paid(&mut world, 7, TokenUsage::Multiple, SaveCard::Default);
+    let (mut world, id) = ScenarioWorld::open_with(|world| paid(world, 7, TokenUsage::Multiple, SaveCard::Default));
     let default = default_of(&world, id);
     paid(&mut world, 8, TokenUsage::Multiple, SaveCard::Add);
     assert_eq!((default_of(&world, id), world.all::<Cards>().len()), (default, 2));
@@ -86,8 +81,7 @@ fn the_same_card_is_saved_once() {
 
 #[test]
 fn a_card_that_is_saved_already_can_still_be_made_the_default() {
-    let mut world = ScenarioWorld::open();
-    let first = paid(&mut world, 7, TokenUsage::Multiple, SaveCard::Add);
+    let (mut world, first) = ScenarioWorld::open_with(|world| paid(world, 7, TokenUsage::Multiple, SaveCard::Add));
     paid(&mut world, 8, TokenUsage::Multiple, SaveCard::Default);
     paid(&mut world, 7, TokenUsage::Multiple, SaveCard::Default);
     let cards = world.cards_of(owner_of(&world, first));
@@ -97,24 +91,21 @@ fn a_card_that_is_saved_already_can_still_be_made_the_default() {
 
 #[test]
 fn the_same_card_may_be_saved_for_two_customers() {
-    let mut world = ScenarioWorld::open();
-    let first = world.saved_card(7, OWNER);
+    let (mut world, first) = ScenarioWorld::open_with(|world| world.saved_card(7, OWNER));
     let second = world.saved_card(7, "other@example.com");
     assert_ne!(first, second);
 }
 
 #[test]
 fn a_single_tokens_card_is_not_saved_and_the_payment_goes_on() {
-    let mut world = ScenarioWorld::open();
-    let id = paid(&mut world, 7, TokenUsage::Single, SaveCard::Default);
+    let (world, id) = ScenarioWorld::open_with(|world| paid(world, 7, TokenUsage::Single, SaveCard::Default));
     assert_eq!((world.all::<Cards>().len(), default_of(&world, id)), (0, None));
     assert_eq!(world.payment_row(id).status, PaymentStatus::Successful);
 }
 
 #[test]
 fn without_a_customer_no_card_is_saved_and_the_payment_goes_on() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(7, TokenUsage::Multiple);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(7, TokenUsage::Multiple));
     let session = world.session(select_token(token));
     let id = world.captured(initiate(session).save(SaveCard::Default));
     assert_eq!((world.all::<Cards>().len(), world.payment_row(id).status), (0, PaymentStatus::Successful));
@@ -122,8 +113,7 @@ fn without_a_customer_no_card_is_saved_and_the_payment_goes_on() {
 
 #[test]
 fn without_save_card_no_card_is_saved() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(7, TokenUsage::Multiple);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(7, TokenUsage::Multiple));
     let session = world.session(select_token(token));
     world.captured(initiate(session).customer(customer_fields().email(OWNER)));
     assert_eq!(world.all::<Cards>().len(), 0);
@@ -131,8 +121,7 @@ fn without_save_card_no_card_is_saved() {
 
 #[test]
 fn a_declined_payments_card_is_not_saved() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(7, TokenUsage::Multiple);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(7, TokenUsage::Multiple));
     let id = pending(&mut world, token, SaveCard::Default);
     world.given(result(id, declined()));
     assert_eq!((world.all::<Cards>().len(), default_of(&world, id)), (0, None));
@@ -140,8 +129,7 @@ fn a_declined_payments_card_is_not_saved() {
 
 #[test]
 fn a_payment_with_a_saved_card_or_by_instalments_saves_nothing() {
-    let mut world = ScenarioWorld::open();
-    let card = world.saved_card(7, OWNER);
+    let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(7, OWNER));
     let session = world.session(select_saved(card));
     let id = world.captured(initiate(session).customer(customer_fields().email(OWNER)).save(SaveCard::Default));
     let bearer = till_domain::session::InterestBearer::Customer;
@@ -153,8 +141,7 @@ fn a_payment_with_a_saved_card_or_by_instalments_saves_nothing() {
 
 #[test]
 fn a_card_is_saved_also_when_the_payment_is_not_captured() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(7, TokenUsage::Multiple);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(7, TokenUsage::Multiple));
     let session = world.session(select_token(token));
     world.authorized(initiate(session).customer(customer_fields().email(OWNER)).save(SaveCard::Add));
     assert_eq!(world.all::<Cards>().len(), 1);
@@ -162,8 +149,7 @@ fn a_card_is_saved_also_when_the_payment_is_not_captured() {
 
 #[test]
 fn a_saved_card_pays_from_then_on() {
-    let mut world = ScenarioWorld::open();
-    let card = world.saved_card(7, OWNER);
+    let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(7, OWNER));
     let session = world.session(select_saved(card));
     let answer = world.when(initiate(session).customer(customer_fields().email(OWNER))).takes_effect();
     assert!(matches!(answer, Answer::Payment(_)));

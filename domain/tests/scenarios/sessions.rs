@@ -11,24 +11,21 @@ const LIFETIME_MILLIS: u64 = 30 * 60 * 1_000;
 
 #[test]
 fn a_session_can_be_used_for_30_minutes_to_the_millisecond() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.clock = Millis(START.0 + LIFETIME_MILLIS - 1);
     world.when(initiate(session)).takes_effect();
 }
 
 #[test]
 fn a_session_expires_at_exactly_30_minutes() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.clock = Millis(START.0 + LIFETIME_MILLIS);
     world.when(initiate(session)).refused(Refusal::SessionNotActive { payment_id: None });
 }
 
 #[test]
 fn a_session_is_used_once() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment_id = world.payment(initiate(session));
     for _ in 0..2 {
         world.when(initiate(session)).refused(Refusal::SessionNotActive { payment_id: Some(payment_id) });
@@ -37,8 +34,7 @@ fn a_session_is_used_once() {
 
 #[test]
 fn a_session_stays_used_when_its_payment_fails() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment_id = world.payment(initiate(session));
     world.given(result(payment_id, declined()));
     world.when(initiate(session)).refused(Refusal::SessionNotActive { payment_id: Some(payment_id) });
@@ -46,8 +42,7 @@ fn a_session_stays_used_when_its_payment_fails() {
 
 #[test]
 fn sessions_of_one_multiple_token_are_used_one_by_one() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(1, TokenUsage::Multiple);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Multiple));
     let (first, second) = (world.session(select_token(token)), world.session(select_token(token)));
     let payment_id = world.payment(initiate(first));
     world.when(initiate(first)).refused(Refusal::SessionNotActive { payment_id: Some(payment_id) });
@@ -56,8 +51,7 @@ fn sessions_of_one_multiple_token_are_used_one_by_one() {
 
 #[test]
 fn an_expired_session_stays_expired_when_the_clock_steps_back() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.clock = Millis(START.0 + LIFETIME_MILLIS);
     world.card_session();
     world.clock = START;
@@ -66,8 +60,7 @@ fn an_expired_session_stays_expired_when_the_clock_steps_back() {
 
 #[test]
 fn ids_and_times_grow_while_the_clock_is_behind_the_log() {
-    let mut world = ScenarioWorld::open();
-    let first = world.card_session();
+    let (mut world, first) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.clock = Millis(START.0 - 3_600_000);
     let second = world.card_session();
     assert!(second > first);

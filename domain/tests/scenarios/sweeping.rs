@@ -30,8 +30,7 @@ fn scopes(world: &ScenarioWorld) -> Vec<IdempotencyScope> {
 
 #[test]
 fn an_unused_session_is_removed_with_its_key_after_25_hours() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(1, TokenUsage::Multiple);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Multiple));
     let session = world.session(select_token(token).customer(customer_fields().email("somchai@example.com")));
     world.clock = before(forgotten());
     world.when(sweep([Expired::Session(session)])).changes_nothing(NOTHING);
@@ -44,8 +43,7 @@ fn an_unused_session_is_removed_with_its_key_after_25_hours() {
 
 #[test]
 fn a_session_without_customer_fields_has_no_key_to_forget() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(1, TokenUsage::Multiple);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Multiple));
     let session = world.session(select_token(token).customer(customer_fields().known_as("buyer-7")));
     world.clock = forgotten();
     let (_, vault) = world.when(sweep([Expired::Session(session)])).writes_to_the_vault();
@@ -54,8 +52,7 @@ fn a_session_without_customer_fields_has_no_key_to_forget() {
 
 #[test]
 fn a_used_session_names_its_payment_for_25_hours() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.clock = before(START.plus_seconds(SESSION_LIFETIME_SECONDS));
     let payment_id = world.captured(initiate(session));
     world.after_seconds(25 * 3_600);
@@ -68,8 +65,7 @@ fn a_used_session_names_its_payment_for_25_hours() {
 
 #[test]
 fn a_session_stays_as_long_as_a_call_for_its_payment_is_open() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment_id = world.payment(initiate(session));
     world.clock = forgotten().plus_seconds(365 * 86_400);
     world.when(sweep([Expired::Session(session), Expired::TokenOf(session)])).changes_nothing(NOTHING);
@@ -80,8 +76,7 @@ fn a_session_stays_as_long_as_a_call_for_its_payment_is_open() {
 
 #[test]
 fn a_session_stays_while_a_lapsed_authorization_is_voided() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment_id = world.authorized(initiate(session));
     world.after_seconds(8 * 86_400);
     world.fire_all();
@@ -92,8 +87,7 @@ fn a_session_stays_while_a_lapsed_authorization_is_voided() {
 
 #[test]
 fn an_ended_unused_single_token_is_removed_with_its_number() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(1, TokenUsage::Single);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Single));
     world.clock = before(START.plus_seconds(SINGLE_TOKEN_LIFETIME_SECONDS));
     world.when(sweep([Expired::Token(token)])).changes_nothing(NOTHING);
     world.after_seconds(1);
@@ -107,8 +101,7 @@ fn an_ended_unused_single_token_is_removed_with_its_number() {
 
 #[test]
 fn a_multiple_token_stays() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(1, TokenUsage::Multiple);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Multiple));
     let session = world.session(select_token(token));
     world.clock = forgotten();
     world.when(sweep([Expired::Token(token), Expired::TokenOf(session)])).changes_nothing(NOTHING);
@@ -118,8 +111,7 @@ fn a_multiple_token_stays() {
 
 #[test]
 fn a_used_token_stays_as_long_as_its_session_can_be_paid() {
-    let mut world = ScenarioWorld::open();
-    let token = world.token(1, TokenUsage::Single);
+    let (mut world, token) = ScenarioWorld::open_with(|world| world.token(1, TokenUsage::Single));
     world.after_seconds(SINGLE_TOKEN_LIFETIME_SECONDS - 1);
     let session = world.session(select_token(token));
     world.clock = before(world.clock.plus_seconds(SESSION_LIFETIME_SECONDS));
@@ -134,8 +126,7 @@ fn a_used_token_stays_as_long_as_its_session_can_be_paid() {
 
 #[test]
 fn a_used_tokens_number_stays_until_its_payment_is_answered() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let payment_id = world.payment(initiate(session));
     world.after_seconds(SESSION_LIFETIME_SECONDS);
     world.when(sweep([Expired::TokenOf(session)])).changes_nothing(NOTHING);
@@ -244,8 +235,7 @@ fn sweeping_missing_records_changes_nothing() {
 
 #[test]
 fn a_suspended_merchants_old_sessions_are_swept_too() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.given(suspend());
     world.clock = forgotten();
     world.when(sweep([Expired::Session(session)])).answers(SOMETHING);

@@ -56,8 +56,7 @@ fn the_operators_actions_are_activities_of_its_support() {
 
 #[test]
 fn an_address_has_one_open_invitation_and_no_second_membership() {
-    let mut world = ScenarioWorld::open();
-    let invitation_id = invited(&mut world, "ada@shop.example");
+    let (mut world, invitation_id) = ScenarioWorld::open_with(|world| invited(world, "ada@shop.example"));
     world.when(invite("ada@shop.example")).refused(Refusal::AlreadyInvited { invitation_id });
     let user_id = match world.given(accept(invitation_id)) {
         Answer::User(id) => id,
@@ -70,8 +69,7 @@ fn an_address_has_one_open_invitation_and_no_second_membership() {
 
 #[test]
 fn an_invitation_is_accepted_once() {
-    let mut world = ScenarioWorld::open();
-    let invitation = invited(&mut world, "ada@shop.example");
+    let (mut world, invitation) = ScenarioWorld::open_with(|world| invited(world, "ada@shop.example"));
     let Answer::User(user_id) = world.given(accept(invitation)) else { panic!("a user was asked for") };
     world.when(accept(invitation)).refused(Refusal::InvitationAccepted { user_id });
     assert!(world.look_up::<Invitations>(invitation).accepted.is_some());
@@ -121,8 +119,7 @@ fn the_number_of_open_invitations_and_of_users_is_limited() {
 
 #[test]
 fn a_former_member_has_belonged_and_an_invited_person_has_not() {
-    let mut world = ScenarioWorld::open();
-    let user = joined(&mut world, "ada@shop.example");
+    let (mut world, user) = ScenarioWorld::open_with(|world| joined(world, "ada@shop.example"));
     world.given(remove_user(user));
     world.given(invite("ada@shop.example"));
     world.given(invite("bob@shop.example"));

@@ -27,11 +27,10 @@ fn authorized(world: &mut ScenarioWorld) -> PaymentId {
 
 #[test]
 fn a_capture_settles_with_all_its_entries_after_the_delay() {
-    let mut world = ScenarioWorld::open();
-    let id = captured(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(captured);
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     assert_eq!(world.fire_all(), Answer::Changed(true));
-    assert_eq!((world.totals().available_minor(), world.totals().pending_minor()), (9_900, 0));
+    assert_eq!(world.balance(), (9_900, 0));
     assert_eq!(world.transaction_of(id).status, EntryStatus::Effective);
     for entry in world.all::<Entries>() {
         assert_eq!((entry.status, entry.effective_at), (EntryStatus::Effective, Some(world.clock)));
@@ -72,8 +71,7 @@ fn a_timer_named_twice_in_one_call_fires_once() {
 
 #[test]
 fn a_timer_that_was_never_set_changes_nothing() {
-    let mut world = ScenarioWorld::open();
-    let id = captured(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(captured);
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     let due = world.clock;
     let strangers = [
@@ -95,7 +93,7 @@ fn only_the_due_ones_of_several_timers_fire() {
     let timers = world.timers();
     world.clock = timers[0].due;
     world.given(fire(timers));
-    assert_eq!((world.totals().available_minor(), world.totals().pending_minor()), (9_900, 9_900));
+    assert_eq!(world.balance(), (9_900, 9_900));
 }
 
 #[test]
@@ -121,8 +119,7 @@ fn a_suspended_merchants_captures_settle() {
 
 #[test]
 fn an_authorization_that_lapses_is_voided_at_the_acquirer_first() {
-    let mut world = ScenarioWorld::open();
-    let id = authorized(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(authorized);
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
     assert_eq!(world.fire_all(), Answer::Changed(true));
     assert_eq!(world.payment_row(id).status, PaymentStatus::Authorized);
@@ -134,8 +131,7 @@ fn an_authorization_that_lapses_is_voided_at_the_acquirer_first() {
 
 #[test]
 fn a_lapsed_authorization_is_voided_once_the_acquirer_confirms() {
-    let mut world = ScenarioWorld::open();
-    let id = authorized(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(authorized);
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
     world.fire_all();
     world.after_seconds(1);
@@ -151,8 +147,7 @@ fn a_lapsed_authorization_is_voided_once_the_acquirer_confirms() {
 
 #[test]
 fn an_authorization_result_during_an_open_void_changes_nothing() {
-    let mut world = ScenarioWorld::open();
-    let id = authorized(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(authorized);
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
     world.fire_all();
     world.when(result(id, approved_and_captured())).changes_nothing(UNCHANGED);
@@ -162,8 +157,7 @@ fn an_authorization_result_during_an_open_void_changes_nothing() {
 
 #[test]
 fn a_pending_payment_has_no_timer() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.payment(initiate(session));
     assert_eq!(world.timers(), []);
 }

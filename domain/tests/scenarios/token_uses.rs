@@ -72,8 +72,7 @@ fn a_saved_card_is_a_use_of_its_token() {
 
 #[test]
 fn a_forgotten_card_takes_the_tokens_of_its_number_along() {
-    let mut world = ScenarioWorld::open();
-    let anna = contact(&mut world, "anna");
+    let (mut world, anna) = ScenarioWorld::open_with(|world| contact(world, "anna"));
     let (first, again) = (world.token(1, TokenUsage::Multiple), world.token(1, TokenUsage::Multiple));
     let (other, shared) = (world.token(2, TokenUsage::Multiple), world.token(1, TokenUsage::Multiple));
     for token in [first, again, other, shared] {
@@ -91,8 +90,7 @@ fn a_forgotten_card_takes_the_tokens_of_its_number_along() {
 
 #[test]
 fn many_tokens_of_a_customer_go_step_by_step() {
-    let mut world = ScenarioWorld::open();
-    let anna = contact(&mut world, "anna");
+    let (mut world, anna) = ScenarioWorld::open_with(|world| contact(world, "anna"));
     let tokens: Vec<TokenId> = (0..=TOKENS_PASSED_MAX).map(|_| world.token(1, TokenUsage::Multiple)).collect();
     for token in &tokens {
         _ = world.step(&save_card(*token, anna));

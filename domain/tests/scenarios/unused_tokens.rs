@@ -29,8 +29,7 @@ fn queue(world: &ScenarioWorld) -> TokenQueue {
 
 #[test]
 fn an_unused_multiple_token_ends_after_exactly_30_days() {
-    let mut world = ScenarioWorld::open();
-    let token = multiple(&mut world);
+    let (mut world, token) = ScenarioWorld::open_with(multiple);
     world.clock = before(end());
     world.when(select_token(token)).takes_effect();
     world.clock = end();
@@ -39,8 +38,7 @@ fn an_unused_multiple_token_ends_after_exactly_30_days() {
 
 #[test]
 fn a_multiple_token_that_a_payment_used_has_no_end() {
-    let mut world = ScenarioWorld::open();
-    let token = multiple(&mut world);
+    let (mut world, token) = ScenarioWorld::open_with(multiple);
     let session = world.session(select_token(token));
     world.when(initiate(session)).takes_effect();
     world.clock = end().plus_seconds(365 * 86_400);
@@ -50,8 +48,7 @@ fn a_multiple_token_that_a_payment_used_has_no_end() {
 
 #[test]
 fn a_selection_alone_keeps_no_multiple_token() {
-    let mut world = ScenarioWorld::open();
-    let token = multiple(&mut world);
+    let (mut world, token) = ScenarioWorld::open_with(multiple);
     world.session(select_token(token));
     world.clock = end();
     world.when(select_token(token)).refused(Refusal::TokenNotFound);
@@ -59,8 +56,7 @@ fn a_selection_alone_keeps_no_multiple_token() {
 
 #[test]
 fn an_ended_multiple_token_and_its_number_go_after_its_sessions() {
-    let mut world = ScenarioWorld::open();
-    let token = multiple(&mut world);
+    let (mut world, token) = ScenarioWorld::open_with(multiple);
     world.clock = before(end());
     let session = world.session(select_token(token));
     world.clock = before(end().plus_seconds(SESSION_LIFETIME_SECONDS));
@@ -76,8 +72,7 @@ fn an_ended_multiple_token_and_its_number_go_after_its_sessions() {
 
 #[test]
 fn a_payment_of_its_last_session_keeps_an_expired_token() {
-    let mut world = ScenarioWorld::open();
-    let token = multiple(&mut world);
+    let (mut world, token) = ScenarioWorld::open_with(multiple);
     world.clock = before(end());
     let session = world.session(select_token(token));
     world.after_seconds(SESSION_LIFETIME_SECONDS - 1);

@@ -34,8 +34,7 @@ fn connected(world: &mut ScenarioWorld) -> WebhookId {
 
 #[test]
 fn a_payment_captured_at_once_has_one_event_its_completion() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let id = world.captured(initiate(session));
     assert_eq!(webhook_events(&world, id), [(WebhookEventKind::PaymentCompleted, "SUCCESSFUL")]);
     let event = newest(&world);
@@ -48,8 +47,7 @@ fn a_payment_captured_at_once_has_one_event_its_completion() {
 
 #[test]
 fn each_step_of_a_manually_captured_payment_has_an_event() {
-    let mut world = ScenarioWorld::open();
-    let id = world.authorized_payment();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     world.given(capture(id));
     world.given(operation_answered(id, OperationKind::Capture, 1, refused()));
     world.given(capture(id));
@@ -72,8 +70,7 @@ fn each_step_of_a_manually_captured_payment_has_an_event() {
 
 #[test]
 fn failures_and_expiries_have_events_and_late_successes_do_not() {
-    let mut world = ScenarioWorld::open();
-    let session = world.card_session();
+    let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let failed = world.payment(initiate(session));
     world.given(result(failed, declined()));
     assert_eq!(webhook_events(&world, failed), [(WebhookEventKind::PaymentCompleted, "FAILED")]);
@@ -87,8 +84,7 @@ fn failures_and_expiries_have_events_and_late_successes_do_not() {
 
 #[test]
 fn a_refund_has_an_event_when_it_has_ended() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     let before = webhook_events(&world, id).len();
     let (paid, refused_one) = (world.refund(refund(id).part(40)), world.refund(refund(id).part(50)));
     assert_eq!(webhook_events(&world, id).len(), before, "it is under way");
@@ -126,8 +122,7 @@ fn a_webhook_is_connected_changed_stopped_and_connected_again() {
 
 #[test]
 fn a_failing_webhook_is_disabled_until_it_is_connected_again() {
-    let mut world = ScenarioWorld::open();
-    let id = connected(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(connected);
     world.when(disable_webhook(id)).answers(CHANGED);
     let disabled = world.look_up::<Webhooks>(id);
     assert_eq!((disabled.status, disabled.disabled_at), (WebhookStatus::Disabled, Some(world.clock)));
@@ -144,8 +139,7 @@ fn previous(world: &ScenarioWorld, id: WebhookId) -> Vec<(SecretSlot, u64)> {
 
 #[test]
 fn each_replaced_secret_signs_until_its_own_day_is_over() {
-    let mut world = ScenarioWorld::open();
-    let id = connected(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(connected);
     let (answer, written) = world.when(rotate_webhook_secret(id)).writes_to_the_vault();
     assert_eq!(answer, Answer::Webhook(id));
     assert_eq!(written, [VaultWrite::KeepWebhookSecret(id, SecretSlot::Second)]);
@@ -163,8 +157,7 @@ fn each_replaced_secret_signs_until_its_own_day_is_over() {
 
 #[test]
 fn a_rotation_after_a_leak_ends_all_replaced_secrets_at_once() {
-    let mut world = ScenarioWorld::open();
-    let id = connected(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(connected);
     for _ in 0..PREVIOUS_SECRETS_MAX {
         world.given(rotate_webhook_secret(id));
     }
@@ -243,8 +236,7 @@ fn an_unknown_event_and_a_suspended_merchant_get_no_order() {
 
 #[test]
 fn a_test_is_judged_before_its_attempt_and_kept_after_it() {
-    let mut world = ScenarioWorld::open();
-    let id = connected(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(connected);
     let unknown = raw_id(9, WebhookId::from_raw);
     world.when(judge_webhook_test(unknown)).refused(Refusal::WebhookNotFound);
     world.when(judge_webhook_test(id).named("judged")).changes_nothing(UNCHANGED);
@@ -259,8 +251,7 @@ fn a_test_is_judged_before_its_attempt_and_kept_after_it() {
 
 #[test]
 fn webhooks_have_a_limit_that_excludes_stopped_ones() {
-    let mut world = ScenarioWorld::open();
-    let first = connected(&mut world);
+    let (mut world, first) = ScenarioWorld::open_with(connected);
     for _ in 1..WEBHOOKS_MAX {
         connected(&mut world);
     }
@@ -288,8 +279,7 @@ fn a_webhook_that_is_not_there_is_not_found() {
 
 #[test]
 fn a_suspended_merchant_can_stop_webhooks_and_rotate_secrets() {
-    let mut world = ScenarioWorld::open();
-    let id = connected(&mut world);
+    let (mut world, id) = ScenarioWorld::open_with(connected);
     world.given(suspend());
     world.when(connect_webhook(&[])).refused(Refusal::MerchantSuspended);
     world.when(rename_webhook(id, "a")).refused(Refusal::MerchantSuspended);
@@ -300,8 +290,7 @@ fn a_suspended_merchant_can_stop_webhooks_and_rotate_secrets() {
 
 #[test]
 fn an_event_is_removed_after_30_days_and_numbering_continues() {
-    let mut world = ScenarioWorld::open();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::held);
     let event = newest(&world);
     world.after_seconds(EVENT_KEPT_SECONDS - 1);
     world.when(sweep([Expired::WebhookEvent(event.id)])).changes_nothing(UNCHANGED);

@@ -171,6 +171,63 @@ impl Ask {
     }
 }
 
+/// Declares the functions of commands without optional arguments: `Till expire(id: PaymentId) = ExpirePayment(id);` makes
+/// `expire(id)`, the command `ExpirePayment` of the caller [`TestCaller::Till`].
+macro_rules! asks {
+    ($($(#[$doc:meta])* $caller:ident $name:ident($($argument:ident: $kind:ty),*) = $command:ident $(($($part:expr),+))?;)+) => {$(
+        $(#[$doc])*
+        pub(crate) fn $name($($argument: $kind),*) -> Ask {
+            Ask::of(TestCaller::$caller, Command::$command $(($($part),+))?)
+        }
+    )+};
+}
+
+asks! {
+    Till result(payment_id: PaymentId, result: AuthorizationResult) = RecordAuthorization(payment_id, result);
+    /// A call of capture-payment over the whole authorized amount.
+    Merchant capture(id: PaymentId) = CapturePayment(CapturePayment { payment: PaymentRef::Own(id), amount: None });
+    /// A call of capture-payment over a part.
+    Merchant capture_part(id: PaymentId, minor: u64) =
+        CapturePayment(CapturePayment { payment: PaymentRef::Own(id), amount: Some(amount(minor)) });
+    Merchant void(id: PaymentId) = VoidPayment(PaymentRef::Own(id));
+    Merchant reverse(id: PaymentId) = ReversePayment(PaymentRef::Own(id));
+    Till expire(id: PaymentId) = ExpirePayment(id);
+    /// The acquirer's answer to this attempt of a payment's operation.
+    Till operation_answered(id: PaymentId, kind: OperationKind, attempt: u32, result: CallResult) =
+        RecordOperation(RecordOperation { payment_id: id, kind, attempt, settles_at_once: false, is_disputed: false, result });
+    Till refund_answered(id: RefundId, result: CallResult) = RecordRefund(id, result);
+    Merchant payout(minor: u64) =
+        SendPayout(SendPayout { amount: amount(minor), external_id: None, description: None });
+    Till payout_answered(id: PayoutId, result: CallResult) = RecordPayout(id, result);
+    Till evidence_answered(id: DisputeId, result: EvidenceResult) = RecordEvidence(id, result);
+    Merchant concede(id: DisputeId) = ConcedeDispute(id);
+    Operator escalate(id: DisputeId) = EscalateDispute(id);
+    Operator close(id: DisputeId, outcome: DisputeOutcome) = CloseDispute(id, outcome);
+    Till given_back(id: PaymentId, result: CallResult) = RecordGivenBack(id, result);
+    Till fire(timers: impl IntoIterator<Item = Timer>) = FireTimers(timers.into_iter().collect());
+    /// The command that checks an advance of a merchant's test clock, before its steps.
+    Operator judge_advance(merchant_id: MerchantId, to: Millis) = JudgeAdvance(AdvanceClock { merchant_id, to });
+    Operator advance_clock(merchant_id: MerchantId, to: Millis) = AdvanceClock(AdvanceClock { merchant_id, to });
+    Till step_clock(merchant_id: MerchantId, to: Millis, timers: Vec<Timer>) =
+        StepClock(StepClock { merchant_id, to, timers });
+    Till sweep(expired: impl IntoIterator<Item = Expired>) = Sweep(expired.into_iter().collect());
+    Operator revoke_key(key_id: KeyId) = RevokeKey(key_id);
+    Operator remove_installation(id: InstallationId) = RemoveInstallation(id);
+    Operator suspend() = SuspendMerchant;
+    Operator resume() = ResumeMerchant;
+    Operator take_card_numbers(allowed: bool) =
+        UpdateMerchant(UpdateMerchant { card_numbers_in_identifiers: Some(allowed) });
+    Operator open_balance() = OpenBalance;
+    Operator topup(minor: u64) = AddTopup(AddTopup { amount: amount(minor), external_id: None });
+    Operator invoice(minor: u64) =
+        ChargeInvoice(ChargeInvoice { amount: amount(minor), external_id: None, description: None });
+    Operator topup_known_as(minor: u64, external_id: &str) =
+        AddTopup(AddTopup { amount: amount(minor), external_id: Some(external(external_id)) });
+    Operator configure(method: PaymentMethod, integration: Integration) = ConfigurePaymentMethod(method, integration);
+    /// A call of delete-metadata.
+    Merchant delete(key: &str) = DeleteMetadata(DeleteMetadata { key: metadata_key(key), version: None });
+}
+
 /// The fields of a contact, by the identifier, address, number and name of a person.
 fn contact_fields(person: &CustomerFields) -> ContactFields {
     let external_id = person.id.as_ref().and_then(|id| match id {
@@ -262,17 +319,8 @@ impl From<Select> for Ask {
 pub(crate) struct InitiateCall(InitiatePayment);
 
 pub(crate) fn initiate(session_id: SessionId) -> InitiateCall {
-    InitiateCall(InitiatePayment {
-        external_id: None,
-        money: thb(PRICE_MINOR),
-        session_id,
-        card: None,
-        capture: true,
-        return_url: ReturnUrl::new("https://shop.example/return").expect("a test URL of proper form"),
-        customer: customer_fields(),
-        save_card: None,
-        interest_bearer: None,
-    })
+    let return_url = ReturnUrl::new("https://shop.example/return").expect("a test URL of proper form");
+    InitiateCall(InitiatePayment::of_session(session_id, thb(PRICE_MINOR), return_url))
 }
 
 impl InitiateCall {
@@ -366,30 +414,6 @@ pub(crate) fn declined() -> AuthorizationResult {
     })
 }
 
-pub(crate) fn result(payment_id: PaymentId, result: AuthorizationResult) -> Ask {
-    Ask::of(TestCaller::Till, Command::RecordAuthorization(payment_id, result))
-}
-
-/// A call of capture-payment over the whole authorized amount.
-pub(crate) fn capture(id: PaymentId) -> Ask {
-    let command = CapturePayment { payment: PaymentRef::Own(id), amount: None };
-    Ask::of(TestCaller::Merchant, Command::CapturePayment(command))
-}
-
-/// A call of capture-payment over a part.
-pub(crate) fn capture_part(id: PaymentId, minor: u64) -> Ask {
-    let command = CapturePayment { payment: PaymentRef::Own(id), amount: Some(amount(minor)) };
-    Ask::of(TestCaller::Merchant, Command::CapturePayment(command))
-}
-
-pub(crate) fn void(id: PaymentId) -> Ask {
-    Ask::of(TestCaller::Merchant, Command::VoidPayment(PaymentRef::Own(id)))
-}
-
-pub(crate) fn reverse(id: PaymentId) -> Ask {
-    Ask::of(TestCaller::Merchant, Command::ReversePayment(PaymentRef::Own(id)))
-}
-
 /// A call of refund-payment over all that is left, without optional arguments.
 #[derive(Debug, Clone)]
 pub(crate) struct RefundOf(RefundPayment);
@@ -427,10 +451,6 @@ impl From<RefundOf> for Ask {
     }
 }
 
-pub(crate) fn expire(id: PaymentId) -> Ask {
-    Ask::of(TestCaller::Till, Command::ExpirePayment(id))
-}
-
 /// The reason with which the acquirer declines in these tests.
 pub(crate) fn refusal_by_acquirer() -> Failure {
     Failure { code: "not_today".to_owned(), message: "The acquirer refused it.".to_owned() }
@@ -439,12 +459,6 @@ pub(crate) fn refusal_by_acquirer() -> Failure {
 /// The acquirer's refusal.
 pub(crate) fn refused() -> CallResult {
     CallResult::Declined(refusal_by_acquirer())
-}
-
-/// The acquirer's answer to this attempt of a payment's operation.
-pub(crate) fn operation_answered(id: PaymentId, kind: OperationKind, attempt: u32, result: CallResult) -> Ask {
-    let record = RecordOperation { payment_id: id, kind, attempt, settles_at_once: false, is_disputed: false, result };
-    Ask::of(TestCaller::Till, Command::RecordOperation(record))
 }
 
 pub(crate) fn capture_done(id: PaymentId) -> Ask {
@@ -459,27 +473,14 @@ pub(crate) fn reversal_done(id: PaymentId) -> Ask {
     operation_answered(id, OperationKind::Reverse, 1, CallResult::Done)
 }
 
-pub(crate) fn refund_answered(id: RefundId, result: CallResult) -> Ask {
-    Ask::of(TestCaller::Till, Command::RecordRefund(id, result))
-}
-
 pub(crate) fn refund_done(id: RefundId) -> Ask {
     refund_answered(id, CallResult::Done)
-}
-
-pub(crate) fn payout(minor: u64) -> Ask {
-    let command = SendPayout { amount: amount(minor), external_id: None, description: None };
-    Ask::of(TestCaller::Merchant, Command::SendPayout(command))
 }
 
 pub(crate) fn payout_known_as(minor: u64, external_id: &str) -> Ask {
     let description = Some(Description::new("week 14").expect("a test description of proper form"));
     let command = SendPayout { amount: amount(minor), external_id: Some(external(external_id)), description };
     Ask::of(TestCaller::Merchant, Command::SendPayout(command))
-}
-
-pub(crate) fn payout_answered(id: PayoutId, result: CallResult) -> Ask {
-    Ask::of(TestCaller::Till, Command::RecordPayout(id, result))
 }
 
 pub(crate) fn payout_done(id: PayoutId) -> Ask {
@@ -507,52 +508,11 @@ pub(crate) fn challenge(dispute_id: DisputeId, evidence: &str) -> Ask {
     Ask::of(TestCaller::Merchant, Command::ChallengeDispute(ChallengeDispute { dispute_id, evidence }))
 }
 
-pub(crate) fn evidence_answered(id: DisputeId, result: EvidenceResult) -> Ask {
-    Ask::of(TestCaller::Till, Command::RecordEvidence(id, result))
-}
-
-pub(crate) fn concede(id: DisputeId) -> Ask {
-    Ask::of(TestCaller::Merchant, Command::ConcedeDispute(id))
-}
-
-pub(crate) fn escalate(id: DisputeId) -> Ask {
-    Ask::of(TestCaller::Operator, Command::EscalateDispute(id))
-}
-
-pub(crate) fn close(id: DisputeId, outcome: DisputeOutcome) -> Ask {
-    Ask::of(TestCaller::Operator, Command::CloseDispute(id, outcome))
-}
-
-pub(crate) fn given_back(id: PaymentId, result: CallResult) -> Ask {
-    Ask::of(TestCaller::Till, Command::RecordGivenBack(id, result))
-}
-
-pub(crate) fn fire(timers: impl IntoIterator<Item = Timer>) -> Ask {
-    Ask::of(TestCaller::Till, Command::FireTimers(timers.into_iter().collect()))
-}
-
-/// The command that checks an advance of a merchant's test clock, before its steps.
-pub(crate) fn judge_advance(merchant_id: MerchantId, to: Millis) -> Ask {
-    Ask::of(TestCaller::Operator, Command::JudgeAdvance(AdvanceClock { merchant_id, to }))
-}
-
-pub(crate) fn advance_clock(merchant_id: MerchantId, to: Millis) -> Ask {
-    Ask::of(TestCaller::Operator, Command::AdvanceClock(AdvanceClock { merchant_id, to }))
-}
-
-pub(crate) fn step_clock(merchant_id: MerchantId, to: Millis, timers: Vec<Timer>) -> Ask {
-    Ask::of(TestCaller::Till, Command::StepClock(StepClock { merchant_id, to, timers }))
-}
-
 pub(crate) fn with_test_clock(mut ask: Ask) -> Ask {
     if let Command::CreateMerchant(command) = &mut ask.command {
         command.test_clock = true;
     }
     ask
-}
-
-pub(crate) fn sweep(expired: impl IntoIterator<Item = Expired>) -> Ask {
-    Ask::of(TestCaller::Till, Command::Sweep(expired.into_iter().collect()))
 }
 
 pub(crate) fn create_merchant(merchant_id: MerchantId) -> Ask {
@@ -583,10 +543,6 @@ pub(crate) fn generate_key(merchant_id: MerchantId, digest: u8, expires_at: Opti
         expires_at,
     };
     Ask::of(TestCaller::Operator, Command::GenerateKey(command))
-}
-
-pub(crate) fn revoke_key(key_id: KeyId) -> Ask {
-    Ask::of(TestCaller::Operator, Command::RevokeKey(key_id))
 }
 
 pub(crate) fn rename_key(key_id: KeyId, name: &str) -> Ask {
@@ -634,49 +590,10 @@ pub(crate) fn update_installation(id: InstallationId, name: Option<&str>, identi
     )
 }
 
-pub(crate) fn remove_installation(id: InstallationId) -> Ask {
-    Ask::of(TestCaller::Operator, Command::RemoveInstallation(id))
-}
-
-pub(crate) fn suspend() -> Ask {
-    Ask::of(TestCaller::Operator, Command::SuspendMerchant)
-}
-
-pub(crate) fn resume() -> Ask {
-    Ask::of(TestCaller::Operator, Command::ResumeMerchant)
-}
-
-pub(crate) fn take_card_numbers(allowed: bool) -> Ask {
-    let command = UpdateMerchant { card_numbers_in_identifiers: Some(allowed) };
-    Ask::of(TestCaller::Operator, Command::UpdateMerchant(command))
-}
-
-pub(crate) fn open_balance() -> Ask {
-    Ask::of(TestCaller::Operator, Command::OpenBalance)
-}
-
-pub(crate) fn topup(minor: u64) -> Ask {
-    Ask::of(TestCaller::Operator, Command::AddTopup(AddTopup { amount: amount(minor), external_id: None }))
-}
-
-pub(crate) fn invoice(minor: u64) -> Ask {
-    let command = ChargeInvoice { amount: amount(minor), external_id: None, description: None };
-    Ask::of(TestCaller::Operator, Command::ChargeInvoice(command))
-}
-
 pub(crate) fn invoice_known_as(minor: u64, external_id: &str) -> Ask {
     let description = Some(Description::new("fees of March").expect("a test description of proper form"));
     let command = ChargeInvoice { amount: amount(minor), external_id: Some(external(external_id)), description };
     Ask::of(TestCaller::Operator, Command::ChargeInvoice(command))
-}
-
-pub(crate) fn topup_known_as(minor: u64, external_id: &str) -> Ask {
-    let command = AddTopup { amount: amount(minor), external_id: Some(external(external_id)) };
-    Ask::of(TestCaller::Operator, Command::AddTopup(command))
-}
-
-pub(crate) fn configure(method: PaymentMethod, integration: Integration) -> Ask {
-    Ask::of(TestCaller::Operator, Command::ConfigurePaymentMethod(method, integration))
 }
 
 /// A payment method that cannot be selected.
@@ -726,11 +643,6 @@ pub(crate) fn sync(key: &str, metadata: &str) -> Ask {
     let metadata = CanonicalJson::from_canonical(metadata);
     let command = SyncMetadata { key: metadata_key(key), metadata, version: None, ttl_seconds: None };
     Ask::of(TestCaller::Merchant, Command::SyncMetadata(command))
-}
-
-/// A call of delete-metadata.
-pub(crate) fn delete(key: &str) -> Ask {
-    Ask::of(TestCaller::Merchant, Command::DeleteMetadata(DeleteMetadata { key: metadata_key(key), version: None }))
 }
 
 /// Optional arguments of the calls about metadata.

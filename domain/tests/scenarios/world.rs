@@ -20,7 +20,7 @@ use till_domain::ids::{
     CardId, CustomerId, DisputeId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId,
     RawId, RefundId, SessionId, TokenId, TopupId, WebhookId,
 };
-use till_domain::ledger::{BalanceTotals, Transaction};
+use till_domain::ledger::{Account, BalanceTotals, Direction, EntryType, Transaction};
 use till_domain::merchant::SETTLEMENT_DELAY_DEFAULT_SECONDS;
 use till_domain::metadata::{Document, Piece, SetNumber};
 use till_domain::payment::Payment;
@@ -101,6 +101,13 @@ impl ScenarioWorld {
     /// A merchant with a key and an installation.
     pub(crate) fn open() -> ScenarioWorld {
         ScenarioWorld::settling_after(SETTLEMENT_DELAY_DEFAULT_SECONDS)
+    }
+
+    /// The same, and what a test makes in it first.
+    pub(crate) fn open_with<T>(make: impl FnOnce(&mut ScenarioWorld) -> T) -> (ScenarioWorld, T) {
+        let mut world = ScenarioWorld::open();
+        let made = make(&mut world);
+        (world, made)
     }
 
     /// The same with another settlement delay.
@@ -438,6 +445,17 @@ impl ScenarioWorld {
     pub(crate) fn totals(&self) -> BalanceTotals {
         self.state.balance.expect("the balance is open")
     }
+
+    /// The available and the pending balance, in minor units.
+    pub(crate) fn balance(&self) -> (i64, i64) {
+        (self.totals().available_minor(), self.totals().pending_minor())
+    }
+}
+
+/// Checks account, direction, type and amount of each leg of a transaction, in their order.
+pub(crate) fn assert_legs(transaction: &Transaction, expected: &[(Account, Direction, EntryType, u64)]) {
+    let legs = transaction.legs.iter().map(|leg| (leg.account, leg.direction, leg.entry_type, leg.amount.get()));
+    assert_eq!(legs.collect::<Vec<_>>(), expected);
 }
 
 /// The result of a command.

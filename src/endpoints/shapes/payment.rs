@@ -142,7 +142,6 @@ fn fees(payment: &Payment) -> Vec<FeeShape> {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use till_domain::customer::Contact;
     use till_domain::ids::{PaymentId, SessionId, TransactionId};
     use till_domain::merchant::AcquirerName;
     use till_domain::money::{AmountMinor, Money};
@@ -158,30 +157,10 @@ mod tests {
         let plan = InstallmentPlan::SandboxThreeMonths;
         let money =
             Money { amount: AmountMinor::new(100).expect("in range"), currency: "THB".parse().expect("an ISO code") };
-        Payment {
-            id: PaymentId::from_bytes([1; 16]),
-            external_id: None,
-            session_id: SessionId::from_bytes([2; 16]),
-            status: PaymentStatus::Pending,
-            money,
-            instrument: Instrument::Installment { plan, interest_bearer: InterestBearer::Customer },
-            acquirer: AcquirerName::Sandbox,
-            capture_mode: CaptureMode::Automatic,
-            return_url: ReturnUrl::from_stored("https://shop.example/done".to_owned()),
-            customer_id: None,
-            contact: Contact::default(),
-            save_card: None,
-            created_at: NOW,
-            authorization: None,
-            capture: None,
-            failure: None,
-            refunded_minor: 0,
-            confirmed_refund_minor: 0,
-            operation: None,
-            last_operation: None,
-            charged_back_minor: 0,
-            open_dispute: None,
-        }
+        let instrument = Instrument::Installment { plan, interest_bearer: InterestBearer::Customer };
+        let session = (SessionId::from_bytes([2; 16]), money, instrument);
+        let return_url = ReturnUrl::from_stored("https://shop.example/done".to_owned());
+        Payment::of_session(PaymentId::from_bytes([1; 16]), session, AcquirerName::Sandbox, return_url, NOW)
     }
 
     #[test]

@@ -8,7 +8,7 @@ use till_domain::metadata::SetNumber;
 use till_domain::text::{ExternalId, IdempotencyKey};
 use till_domain::time::Millis;
 
-use super::super::arbitrary::Draw;
+use super::super::drawn::Draw;
 use super::super::samples::{self, MERCHANT, TestPersonal};
 use super::*;
 

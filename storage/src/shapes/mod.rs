@@ -49,9 +49,7 @@ mod external_id_finder;
 mod state;
 
 #[cfg(test)]
-mod arbitrary;
-#[cfg(test)]
-mod arbitrary_activity;
+mod drawn;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]

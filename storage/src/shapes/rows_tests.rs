@@ -11,8 +11,8 @@ use till_domain::payment::Payment;
 use till_domain::records::{self, Table};
 use till_domain::session::Instrument;
 
-use super::super::arbitrary::Draw;
-use super::super::mutation::{decode_mutation, encode_mutation};
+use super::super::drawn::Draw;
+use super::super::mutation::{EventV1, decode_mutation, encode_mutation};
 use super::super::samples::{self, TestPersonal};
 use super::super::state::{decode_state, encode_state};
 use super::super::tables::{FIRST_ROW_FORMAT, ROW_FORMAT};
@@ -150,8 +150,13 @@ fn a_session_or_payment_with_a_holder_is_not_written() {
 #[test]
 fn personal_data_is_never_in_clear() {
     let rows: Vec<Vec<u8>> = samples::rows().iter().map(|(key, row)| encoded(key, row)).collect();
+    // Keys with the addresses of dashboard users, which are in clear; the sample's is that of a customer.
+    let is_of_users = |key: &AnyKey| {
+        matches!(key, AnyKey::ActivitiesByEmail(_) | AnyKey::ActivitiesByActorEmail(_) | AnyKey::ActivityEmails(_))
+    };
     let keys = samples::rows()
         .into_iter()
+        .filter(|(key, _)| !is_of_users(key))
         .map(|(key, _)| super::super::keys::row_key(samples::MERCHANT, &key, &TestPersonal::default()).1);
     let body = encode_mutation(&samples::mutation(samples::events()), &mut TestPersonal::default()).expect("small");
     for bytes in rows.into_iter().chain(keys).chain([body]) {
@@ -204,7 +209,7 @@ fn a_stored_row_equals_its_replay_except_for_an_erased_person() {
     let nobody = erased(SubjectId::customer(payment.customer_id.expect("the sample has one")));
     assert_eq!(is_same_row(&key, &stored, &replayed, &nobody), Ok(true));
     assert_eq!(is_same_row(&key, &stored, &replayed, &everybody), Ok(false));
-    let other = Payment { contact: Contact::default(), refunded_minor: 18, ..payment };
+    let other = Payment { contact: Contact::default(), refunded_minor: payment.refunded_minor + 1, ..payment };
     let replayed = encoded(&key, &payment_row(other).1);
     assert_eq!(is_same_row(&key, &stored, &replayed, &nobody), Ok(false));
 }
@@ -219,12 +224,15 @@ fn a_mutation_too_large_to_be_read_back_is_not_written() {
 
 #[test]
 fn the_largest_change_of_metadata_fits_a_record() {
-    let [
+    let [saved, formed] = ["MetadataSaved", "MetadataSetFormed"]
+        .map(|name| EventV1::VARIANTS.iter().position(|variant| *variant == name).expect("a kind of event"));
+    let events = samples::events();
+    let (
         Event::MetadataSaved { key, record, timer_was, garbage_below, .. },
         Event::MetadataSetFormed { id, number, set, .. },
-    ] = &samples::events()[25..27]
+    ) = (&events[saved], &events[formed])
     else {
-        panic!("the samples are in another order")
+        panic!("an event has another name")
     };
     let text = |bytes: u64| "x".repeat(usize::try_from(bytes).expect("some MiB"));
     // One half of a document of the largest size becomes a set, to which the largest value is added.

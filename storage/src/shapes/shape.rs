@@ -18,6 +18,8 @@ use till_domain::text::{
 use till_domain::time::Millis;
 
 use super::codec::{Out, ShapeError, put};
+#[cfg(test)]
+use super::drawn::{Draw, Drawn, Raw};
 use super::personal::Personal;
 
 /// A shape on disk of the domain's `D`.
@@ -129,6 +131,15 @@ macro_rules! domain_variant {
     ($domain:ident $variant:ident $($parts:tt)?) => { $domain::$variant $($parts)? };
 }
 
+/// [`frozen_struct!`], of which tests draw values.
+macro_rules! unshown_struct {
+    ($(#[$doc:meta])* $name:ident of $domain:ident { $($field:ident: $kind:ty,)+ }) => {
+        $crate::frozen_struct! { $(#[$doc])* $name of $domain { $($field: $kind,)+ } }
+        #[cfg(test)]
+        $crate::shapes::drawn::drawn_struct! { $name of $domain { $($field: $kind,)+ } }
+    };
+}
+
 /// [`frozen_struct!`], shown to an operator. A field with sealed parts names their labels after `as`, and the struct at its
 /// end the subject under whose key they are sealed, by fields before them:
 ///
@@ -137,7 +148,7 @@ macro_rules! domain_variant {
 /// ```
 macro_rules! shape_struct {
     ($(#[$doc:meta])* $name:ident of $domain:ident { $($field:ident: $kind:ty,)+ }) => {
-        $crate::frozen_struct! { $(#[$doc])* $name of $domain { $($field: $kind,)+ } }
+        $crate::shapes::shape::unshown_struct! { $(#[$doc])* $name of $domain { $($field: $kind,)+ } }
         $crate::shapes::shown::shown_struct! { $domain { $($field),+ } }
     };
     ($(#[$doc:meta])* $name:ident of $domain:ident {
@@ -146,6 +157,8 @@ macro_rules! shape_struct {
         $crate::shapes::sealed::sealed_struct! {
             $(#[$doc])* $name of $domain { $($field: $kind $(as $labels)?,)+ } sealed under $subject
         }
+        #[cfg(test)]
+        $crate::shapes::drawn::drawn_struct! { $name of $domain { $($field: $kind,)+ } }
         $crate::shapes::shown::shown_struct! { $domain { $($field),+ } }
     };
 }
@@ -154,11 +167,13 @@ macro_rules! shape_struct {
 macro_rules! shape_enum {
     ($($declaration:tt)+) => {
         $crate::frozen_enum! { $($declaration)+ }
+        #[cfg(test)]
+        $crate::shapes::drawn::drawn_enum! { $($declaration)+ }
         $crate::shapes::shown::shown_enum! { $($declaration)+ }
     };
 }
 
-pub(super) use {shape_enum, shape_struct};
+pub(super) use {shape_enum, shape_struct, unshown_struct};
 
 impl<D, S: Shape<D>> Shape<Option<D>> for Option<S> {
     fn write(value: &Option<D>, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
@@ -206,6 +221,14 @@ macro_rules! plain_shapes {
             fn unpack(self, _: &dyn Personal) -> Result<$domain, ShapeError> {
                 let $shape = self;
                 Ok($unpack)
+            }
+        }
+
+        #[cfg(test)]
+        impl Drawn<$domain> for $kind {
+            fn draw(draw: &mut Draw) -> $domain {
+                let $shape = <$kind as Raw>::raw(draw, stringify!($domain));
+                $unpack
             }
         }
     )+};

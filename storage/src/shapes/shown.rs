@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn personal_data_is_shown_when_it_is_opened_only() {
         let (sealed, opened) = (shown(Disclosure::Sealed), shown(Disclosure::Opened));
-        for personal in ["@", "+66812345678", "Somchai Jaidee", "S JAIDEE", "tok_", "sku", "café"] {
+        for personal in ["@", "+66812345678", "Somchai Jaidee", "S JAIDEE", "tok_", "CanonicalJson", "Document"] {
             assert!(!sealed.contains(personal) && opened.contains(personal), "{personal}");
         }
     }

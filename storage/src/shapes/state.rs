@@ -19,17 +19,16 @@ use super::frozen;
 use super::ledger::BalanceTotalsV1;
 use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, ProfileV1, TestClockV1};
 use super::personal::Personal;
-use super::shape::{IdPositionV1, Shape};
+use super::shape::{IdPositionV1, Shape, unshown_struct};
 use super::statement::StatementPeriodV1;
 use super::tag::Tag;
-use crate::frozen_struct;
 
 /// The format of a snapshot's content.
 pub const STATE_FORMAT: u8 = 1;
 
 const WHAT: &str = "state of a merchant";
 
-frozen_struct! {
+unshown_struct! {
     /// The state that a merchant's actor keeps in memory. Maps are lists in the order of their keys.
     MerchantStateV1 of MerchantState {
         profile: Option<ProfileV1>,
@@ -66,6 +65,14 @@ macro_rules! maps {
             fn unpack(self, personal: &dyn Personal) -> Result<BTreeMap<$key, $value>, ShapeError> {
                 let values = self.into_iter().map(|shape| shape.unpack(personal));
                 values.map(|value| value.map(|value| (value.id, value))).collect()
+            }
+        }
+
+        #[cfg(test)]
+        impl<S: super::drawn::Drawn<$value>> super::drawn::Drawn<BTreeMap<$key, $value>> for Vec<S> {
+            fn draw(draw: &mut super::drawn::Draw) -> BTreeMap<$key, $value> {
+                let values: Vec<$value> = Self::draw(draw);
+                values.into_iter().map(|value| (value.id, value)).collect()
             }
         }
     )+};

@@ -16,6 +16,8 @@ use super::activity::{ActivityV1, EmailUseV1, InvitationV1, PlanChoiceV1, UserV1
 use super::card::{CardV1, TokenQueueV1, TokenUseV1, TokenV1};
 use super::codec::{self, Out, ShapeError};
 use super::customer::CustomerV1;
+#[cfg(test)]
+use super::drawn::{Draw, Drawn, DrawnKey};
 use super::key_bytes::{self, DIGEST_LEN, KeyBytes};
 use super::ledger::{BalanceTotalsV1, EntryV1, InvoiceV1, TopupV1, TransactionV1};
 use super::merchant::{ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, TestClockV1};
@@ -102,6 +104,17 @@ macro_rules! decode_parts {
     }};
     ($name:ident, $rest:ident, $digest:ident) => {
         KeyParts::Digest { table: TableKind::$name, digest: $rest.try_into().ok()? }
+    };
+}
+
+/// Draws the key of a row, or takes it from the row.
+#[cfg(test)]
+macro_rules! draw_key {
+    ($row:ident, $draw:ident) => {
+        DrawnKey::draw_key($draw)
+    };
+    ($row:ident, $draw:ident, $($id:tt)+) => {
+        $row.$($id)+
     };
 }
 
@@ -240,6 +253,18 @@ macro_rules! tables {
                 $(TableKind::$name => {
                     let row = decode_form!($name, bytes, personal; $shape $(, else $format $later)*)?;
                     Ok(records::$name::wrap(row))
+                })+
+            }
+        }
+
+        /// Draws a row of a table, with its key.
+        #[cfg(test)]
+        pub(super) fn draw_row(table: TableKind, draw: &mut Draw) -> (AnyKey, AnyRow) {
+            match table {
+                $(TableKind::$name => {
+                    let row: <records::$name as Table>::Row = <$shape as Drawn<_>>::draw(draw);
+                    let key = draw_key!(row, draw $(, $id $(($($arguments)?))?)?);
+                    (AnyKey::$name(key), records::$name::wrap(row))
                 })+
             }
         }

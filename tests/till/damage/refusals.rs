@@ -115,8 +115,7 @@ fn a_wrong_vault_key_is_refused_and_changes_nothing() {
 
 #[test]
 fn a_second_server_on_the_same_directory_is_refused() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     assert_refused(server.data(), &["is in use by another process"]);
     shop.pay(1_000);
 }

@@ -66,8 +66,7 @@ fn done(call: impl Fn() -> ApiAnswer) -> Value {
 
 #[test]
 fn while_the_reserve_is_used_up_writes_fail_and_reads_succeed() {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     let webhook = shop.call(
         "connect-webhook",
         &json!({ "name": "a", "destination_url": "https://shop.example/hook", "events": ["*"] }),

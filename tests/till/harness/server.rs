@@ -236,6 +236,13 @@ impl Server {
         Start::default().server()
     }
 
+    /// The same, and a merchant of it.
+    pub(crate) fn with_shop() -> (Server, super::Shop) {
+        let server = Server::start();
+        let shop = server.shop();
+        (server, shop)
+    }
+
     /// The base address of the public listener.
     pub(crate) fn public(&self) -> &str {
         &self.public

@@ -20,8 +20,7 @@ fn known(shop: &Shop, contact_id: &str) -> [Value; 4] {
 
 #[test]
 fn an_id_of_ours_links_to_its_customer_and_shows_its_data() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let given =
         json!({ "customer_email": "ada@example.com", "customer_mobile": "+66812345678", "customer_name": "Ada" });
     let customer = customer_of(&shop, &given);
@@ -48,8 +47,7 @@ fn an_unknown_id_of_our_form_is_not_found() {
 
 #[test]
 fn an_unknown_external_identifier_makes_a_customer() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let given = json!({
         "customer_id": "cust-7", "customer_email": "Ada@Example.com", "customer_mobile": "+66812345678",
         "customer_name": "Ada",
@@ -63,8 +61,7 @@ fn an_unknown_external_identifier_makes_a_customer() {
 
 #[test]
 fn an_external_identifier_alone_makes_a_customer() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let customer = customer_of(&shop, &json!({ "customer_id": "cust-7" }));
     assert_eq!(known(&shop, &customer), [json!("cust-7"), Value::Null, Value::Null, Value::Null]);
     assert_eq!(customer_of(&shop, &json!({ "customer_id": "cust-7" })), customer);
@@ -72,8 +69,7 @@ fn an_external_identifier_alone_makes_a_customer() {
 
 #[test]
 fn a_known_external_identifier_decides_and_is_updated() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let ada = customer_of(
         &shop,
         &json!({ "customer_id": "ada", "customer_email": "ada@example.com", "customer_name": "Ada" }),
@@ -88,8 +84,7 @@ fn a_known_external_identifier_decides_and_is_updated() {
 
 #[test]
 fn an_external_identifier_goes_to_the_customer_of_the_email() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let ada = customer_of(&shop, &json!({ "customer_email": "ada@example.com" }));
     let bob = customer_of(&shop, &json!({ "customer_mobile": "+66812345678" }));
     let given = json!({ "customer_id": "ada", "customer_email": "ADA@example.com", "customer_mobile": "+66812345678" });
@@ -100,8 +95,7 @@ fn an_external_identifier_goes_to_the_customer_of_the_email() {
 
 #[test]
 fn an_external_identifier_goes_to_the_customer_of_the_mobile() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let bob = customer_of(&shop, &json!({ "customer_mobile": "+66812345678" }));
     let given = json!({ "customer_id": "bob", "customer_email": "bob@example.com", "customer_mobile": "+66812345678" });
     assert_eq!(customer_of(&shop, &given), bob);
@@ -110,8 +104,7 @@ fn an_external_identifier_goes_to_the_customer_of_the_mobile() {
 
 #[test]
 fn an_external_identifier_is_kept_and_another_customer_is_made() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let ada = customer_of(&shop, &json!({ "customer_id": "ada", "customer_email": "ada@example.com" }));
     let paid = shop.pay_with(100, &json!({ "customer_id": "eve", "customer_email": "ada@example.com" }));
     let eve = paid["customer_id"].as_str().expect("a customer");
@@ -123,8 +116,7 @@ fn an_external_identifier_is_kept_and_another_customer_is_made() {
 
 #[test]
 fn an_email_finds_its_customer_in_any_case_or_makes_one() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let ada = customer_of(&shop, &json!({ "customer_email": "Ada@Example.com" }));
     assert_eq!(customer_of(&shop, &json!({ "customer_email": "aDA@eXAMPLE.COM", "customer_name": "Ada" })), ada);
     assert_ne!(customer_of(&shop, &json!({ "customer_email": "ada@example.org" })), ada);
@@ -133,8 +125,7 @@ fn an_email_finds_its_customer_in_any_case_or_makes_one() {
 
 #[test]
 fn without_an_id_the_mobile_finds_its_customer_or_makes_one() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let bob = customer_of(&shop, &json!({ "customer_mobile": "+66812345678" }));
     assert_eq!(customer_of(&shop, &json!({ "customer_mobile": "+66812345678" })), bob);
     assert_ne!(customer_of(&shop, &json!({ "customer_mobile": "+66812345679" })), bob);
@@ -142,8 +133,7 @@ fn without_an_id_the_mobile_finds_its_customer_or_makes_one() {
 
 #[test]
 fn the_email_decides_before_the_mobile() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let ada = customer_of(&shop, &json!({ "customer_email": "ada@example.com" }));
     let bob = customer_of(&shop, &json!({ "customer_mobile": "+66812345678" }));
     let paid = shop.pay_with(100, &json!({ "customer_email": "ada@example.com", "customer_mobile": "+66812345678" }));
@@ -153,8 +143,7 @@ fn the_email_decides_before_the_mobile() {
 
 #[test]
 fn an_unknown_email_updates_the_customer_of_a_known_mobile() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let bob = customer_of(&shop, &json!({ "customer_mobile": "+66812345678" }));
     let given = json!({ "customer_email": "bob@example.com", "customer_mobile": "+66812345678" });
     assert_eq!(customer_of(&shop, &given), bob);
@@ -163,16 +152,14 @@ fn an_unknown_email_updates_the_customer_of_a_known_mobile() {
 
 #[test]
 fn a_name_alone_concerns_the_payment_and_makes_no_customer() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let paid = shop.pay_with(100, &json!({ "customer_name": "Ada" }));
     assert_eq!((&paid["customer_id"], &paid["customer_name"]), (&Value::Null, &json!("Ada")));
 }
 
 #[test]
 fn a_payment_without_customer_fields_has_no_customer() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let paid = shop.pay_with(100, &json!({}));
     for key in ["customer_id", "customer_email", "customer_mobile", "customer_name"] {
         assert_eq!(paid[key], Value::Null, "{key}");
@@ -181,8 +168,7 @@ fn a_payment_without_customer_fields_has_no_customer() {
 
 #[test]
 fn contact_data_of_another_customer_stays_there() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let ada = customer_of(
         &shop,
         &json!({ "customer_id": "ada", "customer_email": "ada@example.com", "customer_mobile": "+66812345678" }),
@@ -201,8 +187,7 @@ fn contact_data_of_another_customer_stays_there() {
 
 #[test]
 fn fields_given_here_win_over_those_given_at_selection() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let defaults = json!({
         "token": shop.token_of(crate::harness::CARD, "SINGLE"), "customer_id": "ada", "customer_email": "ada@example.com",
         "customer_mobile": "+66812345678", "customer_name": "Ada",
@@ -218,8 +203,7 @@ fn fields_given_here_win_over_those_given_at_selection() {
 
 #[test]
 fn a_saved_card_uses_the_customer_of_selection_or_call() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (ada, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     let selected = |email: &str| shop.session_with(100, &json!({ "card_id": card, "customer_email": email }));
     let attempt = RefusedAttempt::on(&shop, selected("ada@example.com"), 100).watching(&ada);
@@ -244,8 +228,7 @@ fn customers_of_one_merchant_are_nothing_to_another() {
 
 #[test]
 fn an_update_shows_its_time_and_a_repetition_changes_nothing() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let given = json!({ "customer_id": "ada", "customer_name": "Ada" });
     let ada = customer_of(&shop, &given);
     let first = shop.contact(&ada);

@@ -19,8 +19,7 @@ fn assert_replays(answer: ApiAnswer, payment: &str) {
 
 #[test]
 fn a_repeated_call_gets_the_stored_answer_with_its_header() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let body = shop.initiation(&shop.session(100), 100);
     let first = named(&shop, "order-1", &body);
     assert_eq!(first.header("idempotent-replayed"), None);
@@ -35,8 +34,7 @@ fn a_repeated_call_gets_the_stored_answer_with_its_header() {
 
 #[test]
 fn a_stored_answer_is_replayed_across_kill_9() {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     let body = shop.initiation(&shop.session(100), 100);
     let payment = named(&shop, "order-1", &body).id();
     server.kill();
@@ -51,8 +49,7 @@ fn a_stored_answer_is_replayed_across_kill_9() {
 
 #[test]
 fn forms_that_mean_the_same_are_one_body() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let session = shop.session(100);
     let body = merged(&shop.initiation(&session, 100), &json!({ "customer_email": "Ada@Example.com" }));
     let payment = named(&shop, "order-1", &body).id();
@@ -73,8 +70,7 @@ fn forms_that_mean_the_same_are_one_body() {
 
 #[test]
 fn another_body_under_the_same_key_is_always_refused() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let first = shop.initiation(&shop.session(100), 100);
     shop.settled(&named(&shop, "order-1", &first).id());
     let attempt = RefusedAttempt::new(&shop).idempotency_key("order-1");
@@ -100,8 +96,7 @@ fn another_body_under_the_same_key_is_always_refused() {
 
 #[test]
 fn a_refusal_is_not_stored_and_the_key_can_be_used_again() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let attempt = RefusedAttempt::new(&shop).idempotency_key("order-1");
     attempt.refused("CONFLICT", &json!({ "amount": "99" }));
     attempt.refused("CONFLICT", &json!({ "amount": "99" }));
@@ -115,8 +110,7 @@ fn a_refusal_is_not_stored_and_the_key_can_be_used_again() {
 
 #[test]
 fn a_malformed_key_is_a_fault_and_the_longest_is_accepted() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     for key in ["", " ", "a\tb", &"a".repeat(256)] {
         let attempt = RefusedAttempt::new(&shop).idempotency_key(key);
         assert_eq!(attempt.faults(&json!({})), ["invalid Idempotency-Key"], "{key:?}");
@@ -130,8 +124,7 @@ fn a_malformed_key_is_a_fault_and_the_longest_is_accepted() {
 
 #[test]
 fn a_key_may_have_spaces_inside_and_is_trimmed() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let body = shop.initiation(&shop.session(100), 100);
     let payment = named(&shop, "order 1, first try", &body).id();
     assert_replays(named(&shop, "  order 1, first try ", &body), &payment);
@@ -154,8 +147,7 @@ fn a_key_belongs_to_its_merchant_and_to_its_endpoint() {
 
 #[test]
 fn any_key_of_the_merchant_may_ask_again() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let body = shop.initiation(&shop.session(100), 100);
     let payment = named(&shop, "order-1", &body).id();
     let second = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Second" })).ok();

@@ -17,8 +17,7 @@ fn named_first(shop: &Shop) -> (String, Value) {
 
 #[test]
 fn faults_of_fields_come_before_a_stored_answer() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     named_first(&shop);
     let attempt = RefusedAttempt::new(&shop).idempotency_key("first");
     assert_eq!(attempt.faults(&json!({ "amount": "x" })), ["invalid amount"]);
@@ -28,8 +27,7 @@ fn faults_of_fields_come_before_a_stored_answer() {
 
 #[test]
 fn faults_of_fields_come_before_an_inactive_session() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let attempt = RefusedAttempt::new(&shop);
     let unknown = id_of_nothing(&attempt.session);
     assert_eq!(attempt.faults(&json!({ "payment_session_id": unknown, "capture": 1 })), ["invalid capture"]);
@@ -38,8 +36,7 @@ fn faults_of_fields_come_before_an_inactive_session() {
 
 #[test]
 fn a_stored_answer_comes_before_the_session_that_it_used_up() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (payment, body) = named_first(&shop);
     assert_eq!(shop.client().idempotency_key("first").post(super::attempt::PATH, &body).id(), payment);
     shop.client().post(super::attempt::PATH, &body).refused("NOT_FOUND");
@@ -47,8 +44,7 @@ fn a_stored_answer_comes_before_the_session_that_it_used_up() {
 
 #[test]
 fn a_reused_idempotency_key_comes_before_an_inactive_session() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     named_first(&shop);
     let attempt = RefusedAttempt::new(&shop).idempotency_key("first");
     let unknown = id_of_nothing(&attempt.session);
@@ -58,8 +54,7 @@ fn a_reused_idempotency_key_comes_before_an_inactive_session() {
 
 #[test]
 fn a_stored_answer_precedes_suspension_and_that_the_session() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let (payment, body) = named_first(&shop);
     server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
     let named = shop.client().idempotency_key("first");
@@ -71,8 +66,7 @@ fn a_stored_answer_precedes_suspension_and_that_the_session() {
 
 #[test]
 fn an_inactive_session_comes_before_another_amount() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let attempt = RefusedAttempt::new(&shop);
     attempt.still_pays();
     attempt.refused("NOT_FOUND", &json!({ "amount": "99" }));
@@ -81,8 +75,7 @@ fn an_inactive_session_comes_before_another_amount() {
 
 #[test]
 fn another_amount_comes_before_a_capture_that_is_not_supported() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     configure(&server, &shop, "CARD", true, false);
     let attempt = RefusedAttempt::new(&shop);
     attempt.refused("CONFLICT", &json!({ "amount": "99", "capture": false }));
@@ -92,8 +85,7 @@ fn another_amount_comes_before_a_capture_that_is_not_supported() {
 
 #[test]
 fn an_unsupported_capture_precedes_the_interest_bearer() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     configure(&server, &shop, "INSTALLMENT", true, false);
     let attempt = RefusedAttempt::on(&shop, shop.installment_session(300, "merchant"), 300);
     attempt.refused("NOT_SUPPORTED", &json!({ "capture": false }));
@@ -103,8 +95,7 @@ fn an_unsupported_capture_precedes_the_interest_bearer() {
 
 #[test]
 fn the_interest_bearer_comes_before_the_customer() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let attempt = RefusedAttempt::on(&shop, shop.installment_session(300, "merchant"), 300);
     assert_eq!(attempt.faults(&json!({ "customer_id": "ctc_nobody" })), ["missing interest_bearer"]);
     let wrong = json!({ "customer_id": "ctc_nobody", "interest_bearer": "customer" });
@@ -115,8 +106,7 @@ fn the_interest_bearer_comes_before_the_customer() {
 
 #[test]
 fn an_unknown_customer_precedes_one_who_is_not_the_owner() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     let attempt = RefusedAttempt::on(&shop, shop.saved_card_session(&card, 100), 100);
     let both = json!({ "customer_id": id_of_nothing(&customer), "customer_email": "bob@example.com" });
@@ -127,8 +117,7 @@ fn an_unknown_customer_precedes_one_who_is_not_the_owner() {
 
 #[test]
 fn the_customer_comes_before_the_card() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (_, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     let attempt = RefusedAttempt::on(&shop, shop.session_with(100, &json!({})), 100);
     let refused = attempt.without_trace(&json!({ "customer_id": "ctc_nobody" }));
@@ -139,8 +128,7 @@ fn the_customer_comes_before_the_card() {
 
 #[test]
 fn a_customer_who_is_not_the_owner_precedes_a_taken_external_id() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     shop.pay_with(100, &json!({ "external_id": "order-1" }));
     let attempt = RefusedAttempt::on(&shop, shop.saved_card_session(&card, 100), 100);
@@ -152,8 +140,7 @@ fn a_customer_who_is_not_the_owner_precedes_a_taken_external_id() {
 
 #[test]
 fn the_card_comes_before_a_taken_external_id() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (_, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     shop.pay_with(100, &json!({ "external_id": "order-1" }));
     let attempt = RefusedAttempt::on(&shop, shop.session_with(100, &json!({})), 100);
@@ -165,8 +152,7 @@ fn the_card_comes_before_a_taken_external_id() {
 
 #[test]
 fn a_taken_external_id_comes_before_the_limit_of_the_ledger() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     shop.pay_with(100, &json!({ "external_id": "order-1" }));
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": "9007199254740800" })).ok();
     let attempt = RefusedAttempt::new(&shop);
@@ -199,8 +185,7 @@ impl Healing<'_> {
 
 #[test]
 fn a_saved_cards_session_gets_its_refusals_in_order() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     shop.pay_with(100, &json!({ "external_id": "order-1" }));
     named_first(&shop);
@@ -229,8 +214,7 @@ fn a_saved_cards_session_gets_its_refusals_in_order() {
 
 #[test]
 fn an_instalment_session_gets_its_refusals_in_order() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     shop.pay_with(100, &json!({ "external_id": "order-1" }));
     let session = shop.installment_session(300, "merchant");
     configure(&server, &shop, "INSTALLMENT", true, false);
@@ -248,8 +232,7 @@ fn an_instalment_session_gets_its_refusals_in_order() {
 
 #[test]
 fn a_card_session_without_a_card_gets_its_refusals_in_order() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     shop.pay_with(100, &json!({ "external_id": "order-1" }));
     let session = shop.session_with(100, &json!({}));

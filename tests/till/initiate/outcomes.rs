@@ -24,8 +24,7 @@ fn status_of(shop: &Shop, payment: &Value) -> Value {
 
 #[test]
 fn every_declined_card_fails_with_its_own_code() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let before = shop.picture(&[]);
     for (number, code) in [
         ("4000000000000002", "card_declined"),
@@ -54,8 +53,7 @@ fn every_declined_card_fails_with_its_own_code() {
 
 #[test]
 fn every_other_card_is_captured_when_asked_to() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     for (number, scheme, name) in [
         ("4242424242424242", "VISA", "Visa 4242"),
         ("4000000000000077", "VISA", "Visa 0077"),
@@ -74,8 +72,7 @@ fn every_other_card_is_captured_when_asked_to() {
 
 #[test]
 fn a_captured_payment_shows_every_member() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let session = shop.session(10_000);
     let more = json!({
         "external_id": "order-1", "customer_id": "ada", "customer_email": "Ada@Example.com",
@@ -107,8 +104,7 @@ fn a_captured_payment_shows_every_member() {
 
 #[test]
 fn an_authorization_waits_seven_days_and_moves_no_money() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let before = shop.picture(&[]);
     let paid = paid_with(&shop, "4242424242424242", &json!({ "capture": false }));
     let authorized = paid["authorized_at"].as_u64().expect("a time");
@@ -132,8 +128,7 @@ fn an_authorization_waits_seven_days_and_moves_no_money() {
 
 #[test]
 fn an_instalment_payment_shows_its_plan_and_no_card() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     for bearer in ["customer", "merchant"] {
         let session = shop.installment_session(3_000, bearer);
         let paid = shop.settled(&shop.initiate(&session, 3_000, &json!({ "interest_bearer": bearer })).id());
@@ -148,8 +143,7 @@ fn an_instalment_payment_shows_its_plan_and_no_card() {
 
 #[test]
 fn a_capture_is_one_held_credit_and_one_system_activity() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let paid = paid_with(&shop, "4242424242424242", &json!({}));
     let [entry] = &shop.all("balance-history")[..] else { panic!("one entry") };
     let at = &paid["captured_at"];
@@ -173,8 +167,7 @@ fn a_capture_is_one_held_credit_and_one_system_activity() {
 
 #[test]
 fn a_payment_is_found_by_its_own_and_by_its_external_id() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let paid = shop.pay_with(100, &json!({ "external_id": "order-1" }));
     assert_eq!(shop.payment("order-1"), paid);
     assert_eq!(shop.payment(paid["payment_id"].as_str().expect("an id")), paid);

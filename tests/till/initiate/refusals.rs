@@ -16,8 +16,7 @@ pub(super) fn configure(server: &Server, shop: &Shop, method: &str, enabled: boo
 
 #[test]
 fn an_unknown_session_is_not_found_and_names_no_payment() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let attempt = RefusedAttempt::new(&shop);
     let unknown = json!({ "payment_session_id": id_of_nothing(&attempt.session) });
     assert_eq!(attempt.refused("NOT_FOUND", &unknown), json!({ "argument": "payment_session_id" }));
@@ -26,8 +25,7 @@ fn an_unknown_session_is_not_found_and_names_no_payment() {
 
 #[test]
 fn a_used_session_is_not_found_and_names_its_payment() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let attempt = RefusedAttempt::new(&shop);
     let paid = attempt.still_pays();
     let details = attempt.refused("NOT_FOUND", &json!({ "external_id": "again" }));
@@ -37,8 +35,7 @@ fn a_used_session_is_not_found_and_names_its_payment() {
 
 #[test]
 fn a_session_whose_payment_failed_is_used_too() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let session = shop.session_of("4000000000000002", 100);
     let payment = shop.initiate(&session, 100, &json!({})).id();
     shop.settled(&payment);
@@ -61,8 +58,7 @@ fn another_merchants_session_is_not_found_used_or_not() {
 
 #[test]
 fn another_amount_than_the_sessions_is_a_conflict() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let attempt = RefusedAttempt::new(&shop);
     for amount in [json!("101"), json!(99), json!(1), json!(9_007_199_254_740_991_u64)] {
         let expected = json!({ "argument": "amount", "session": { "amount": 100, "currency": "THB" } });
@@ -73,8 +69,7 @@ fn another_amount_than_the_sessions_is_a_conflict() {
 
 #[test]
 fn another_currency_than_the_sessions_is_a_conflict() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let attempt = RefusedAttempt::new(&shop);
     let expected = json!({ "argument": "currency", "session": { "amount": 100, "currency": "THB" } });
     assert_eq!(attempt.refused("CONFLICT", &json!({ "currency": "USD" })), expected);
@@ -83,8 +78,7 @@ fn another_currency_than_the_sessions_is_a_conflict() {
 
 #[test]
 fn capture_false_needs_a_method_that_can_only_authorize() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     configure(&server, &shop, "CARD", true, false);
     let attempt = RefusedAttempt::new(&shop);
     assert_eq!(attempt.refused("NOT_SUPPORTED", &json!({ "capture": false })), Value::Null);
@@ -93,8 +87,7 @@ fn capture_false_needs_a_method_that_can_only_authorize() {
 
 #[test]
 fn authorization_without_capture_depends_on_the_own_method() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     configure(&server, &shop, "INSTALLMENT", true, false);
     let paid = shop.pay_with(100, &json!({ "capture": false }));
     assert_eq!(paid["status"], "AUTHORIZED");
@@ -105,8 +98,7 @@ fn authorization_without_capture_depends_on_the_own_method() {
 
 #[test]
 fn a_method_disabled_after_selection_is_not_supported() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let attempt = RefusedAttempt::new(&shop);
     configure(&server, &shop, "CARD", false, true);
     attempt.refused("NOT_SUPPORTED", &json!({}));
@@ -116,8 +108,7 @@ fn a_method_disabled_after_selection_is_not_supported() {
 
 #[test]
 fn an_instalment_session_asks_for_its_interest_bearer() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let attempt = RefusedAttempt::on(&shop, shop.installment_session(300, "customer"), 300);
     assert_eq!(attempt.faults(&json!({})), ["missing interest_bearer"]);
     assert_eq!(attempt.faults(&json!({ "interest_bearer": null })), ["missing interest_bearer"]);
@@ -128,8 +119,7 @@ fn an_instalment_session_asks_for_its_interest_bearer() {
 
 #[test]
 fn a_saved_cards_session_needs_more_than_a_customers_name() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     let attempt = RefusedAttempt::on(&shop, shop.saved_card_session(&card, 100), 100).watching(&customer);
     assert_eq!(attempt.refused("CUSTOMER_REQUIRED", &json!({})), Value::Null);
@@ -140,8 +130,7 @@ fn a_saved_cards_session_needs_more_than_a_customers_name() {
 
 #[test]
 fn a_saved_cards_session_refuses_an_unknown_customer_id() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     let attempt = RefusedAttempt::on(&shop, shop.saved_card_session(&card, 100), 100).watching(&customer);
     for unknown in [id_of_nothing(&customer), "ctc_1".to_owned()] {
@@ -153,8 +142,7 @@ fn a_saved_cards_session_refuses_an_unknown_customer_id() {
 
 #[test]
 fn a_saved_cards_session_accepts_only_the_cards_owner() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let owner = json!({ "customer_id": "ada", "customer_email": "ada@example.com", "customer_mobile": "+66812345678" });
     let (customer, card) = shop.saved_card(&owner);
     let other = json!({ "customer_id": "bob", "customer_email": "bob@example.com", "customer_mobile": "+66898765432" });
@@ -182,8 +170,7 @@ fn a_saved_cards_session_accepts_only_the_cards_owner() {
 
 #[test]
 fn a_card_session_without_a_card_asks_for_one() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (_, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     let attempt = RefusedAttempt::on(&shop, shop.session_with(100, &json!({})), 100);
     assert_eq!(attempt.faults(&json!({})), ["missing card_id"]);
@@ -220,8 +207,7 @@ fn a_card_of_another_customer_is_not_found() {
 
 #[test]
 fn a_taken_external_id_is_a_conflict_that_names_its_payment() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let first = shop.pay_with(100, &json!({ "external_id": "order-1" }));
     let attempt = RefusedAttempt::new(&shop).watching("order-1");
     let taken = json!({ "external_id": "order-1", "customer_email": "new@example.com" });
@@ -232,8 +218,7 @@ fn a_taken_external_id_is_a_conflict_that_names_its_payment() {
 
 #[test]
 fn an_external_id_stays_taken_after_its_payment_failed() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let failed =
         shop.initiate(&shop.session_of("4000000000000002", 100), 100, &json!({ "external_id": "order-1" })).id();
     assert_eq!(shop.settled(&failed)["status"], "FAILED");
@@ -251,8 +236,7 @@ fn another_merchant_may_use_the_same_external_id() {
 
 #[test]
 fn a_total_beyond_2_to_the_53_is_refused_before_it_is_charged() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let topup = json!({ "merchant_id": shop.merchant_id, "amount": "9007199254740891" });
     server.admin("add-topup", &topup).ok();
     let attempt = RefusedAttempt::on(&shop, shop.session(101), 101);
@@ -264,8 +248,7 @@ fn a_total_beyond_2_to_the_53_is_refused_before_it_is_charged() {
 
 #[test]
 fn a_suspended_merchant_is_refused_until_it_is_resumed() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let session = shop.session(100);
     let before = shop.picture(&[]);
     let merchant = json!({ "merchant_id": shop.merchant_id });
@@ -278,8 +261,7 @@ fn a_suspended_merchant_is_refused_until_it_is_resumed() {
 
 #[test]
 fn a_call_without_a_valid_key_leaves_the_session_usable() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let attempt = RefusedAttempt::new(&shop);
     let body = attempt.body(&json!({}));
     let revoked = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Old" })).ok();

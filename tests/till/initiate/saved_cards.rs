@@ -18,8 +18,7 @@ fn with_save_card(save_card: &str) -> Value {
 
 #[test]
 fn save_card_default_saves_the_card_as_the_default() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let paid = shop.pay_with_token(CARD, &with_save_card("DEFAULT"));
     assert_eq!((&paid["status"], &paid["card"]["card_id"]), (&json!("SUCCESSFUL"), &Value::Null));
     let card = default_card(&shop, "ada");
@@ -32,8 +31,7 @@ fn save_card_default_saves_the_card_as_the_default() {
 
 #[test]
 fn save_card_add_saves_the_card_and_keeps_the_default() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     shop.pay_with_token(CARD, &with_save_card("ADD"));
     assert_eq!(default_card(&shop, "ada"), Value::Null);
     let later = shop.pay(100);
@@ -46,8 +44,7 @@ fn save_card_add_saves_the_card_and_keeps_the_default() {
 
 #[test]
 fn the_same_card_is_saved_once_and_the_default_can_change() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     shop.pay_with_token(CARD, &with_save_card("DEFAULT"));
     let first = default_card(&shop, "ada");
     shop.pay_with_token(CARD, &with_save_card("DEFAULT"));
@@ -61,8 +58,7 @@ fn the_same_card_is_saved_once_and_the_default_can_change() {
 
 #[test]
 fn one_card_number_of_two_customers_is_saved_as_two_cards() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (_, ada) = shop.saved_card(&json!({ "customer_id": "ada" }));
     let (_, bob) = shop.saved_card(&json!({ "customer_id": "bob" }));
     assert_ne!(ada, bob);
@@ -72,8 +68,7 @@ fn one_card_number_of_two_customers_is_saved_as_two_cards() {
 
 #[test]
 fn a_payment_succeeds_when_its_card_cannot_be_saved() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let single = shop.pay_with(100, &with_save_card("DEFAULT"));
     assert_eq!(
         (&single["status"], default_card(&shop, "ada")),
@@ -97,16 +92,14 @@ fn a_payment_succeeds_when_its_card_cannot_be_saved() {
 
 #[test]
 fn a_card_that_was_declined_is_not_saved() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let paid = shop.pay_with_token("4000000000000002", &with_save_card("DEFAULT"));
     assert_eq!((&paid["status"], default_card(&shop, "ada")), (&json!("FAILED"), Value::Null));
 }
 
 #[test]
 fn a_card_is_saved_when_the_payment_is_only_authorized() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let paid = shop.pay_with_token(CARD, &merged(&with_save_card("DEFAULT"), &json!({ "capture": false })));
     assert_eq!(paid["status"], "AUTHORIZED");
     assert!(default_card(&shop, "ada").is_string());
@@ -114,16 +107,14 @@ fn a_card_is_saved_when_the_payment_is_only_authorized() {
 
 #[test]
 fn without_save_card_nothing_is_saved() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     shop.pay_with_token(CARD, &json!({ "customer_id": "ada" }));
     assert_eq!(default_card(&shop, "ada"), Value::Null);
 }
 
 #[test]
 fn a_card_named_at_initiation_pays_for_its_owner_given_or_not() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_id": "ada", "customer_email": "ada@example.com" }));
     for given in [json!({}), json!({ "customer_id": "ada" }), json!({ "customer_email": "ada@example.com" })] {
         let session = shop.session_with(100, &json!({}));
@@ -135,8 +126,7 @@ fn a_card_named_at_initiation_pays_for_its_owner_given_or_not() {
 
 #[test]
 fn a_customer_name_given_with_a_card_changes_only_the_payment() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_id": "ada", "customer_name": "Ada" }));
     let session = shop.session_with(100, &json!({}));
     let more = json!({ "card_id": card, "customer_name": "Her brother" });
@@ -147,8 +137,7 @@ fn a_customer_name_given_with_a_card_changes_only_the_payment() {
 
 #[test]
 fn a_session_that_has_a_token_or_a_saved_card_ignores_card_id() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let (_, ada) = shop.saved_card(&json!({ "customer_id": "ada" }));
     let paid = shop.pay_with(100, &json!({ "card_id": ada }));
     assert_eq!((&paid["card"]["card_id"], &paid["customer_id"]), (&Value::Null, &Value::Null));
@@ -160,8 +149,7 @@ fn a_session_that_has_a_token_or_a_saved_card_ignores_card_id() {
 
 #[test]
 fn a_saved_card_keeps_behaving_like_its_number_after_a_restart() {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     shop.pay_with_token("4000000000000077", &with_save_card("DEFAULT"));
     let card = default_card(&shop, "ada").as_str().expect("a card").to_owned();
     let free = shop.balance()["available"].as_u64();
@@ -179,8 +167,7 @@ fn a_saved_card_keeps_behaving_like_its_number_after_a_restart() {
 
 #[test]
 fn find_contact_answers_by_either_identifier_only() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let given = json!({ "customer_id": "ada", "customer_email": "ada@example.com", "customer_name": "Ada" });
     let customer = shop.pay_with(100, &given)["customer_id"].as_str().expect("a customer").to_owned();
     let contact = shop.contact("ada");

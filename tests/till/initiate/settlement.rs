@@ -74,8 +74,7 @@ fn a_capture_without_delay_is_available_at_once() {
 
 #[test]
 fn the_card_that_settles_at_once_does_so_whatever_the_delay() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     shop.pay(1_000);
     shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 100), 100, &json!({})).id());
     assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 100, "pending": 1_000 }));
@@ -117,8 +116,7 @@ fn a_fee_is_a_debit_in_the_transaction_of_its_capture() {
 
 #[test]
 fn a_held_fee_reduces_only_the_pending_balance() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     set_fee(&server, &shop, 250, 10);
     shop.pay(10_000);
     assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 0, "pending": 9_740 }));
@@ -126,8 +124,7 @@ fn a_held_fee_reduces_only_the_pending_balance() {
 
 #[test]
 fn a_fee_is_rounded_half_up_and_at_most_the_amount() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let fee_of = |basis_points, fixed, amount| {
         set_fee(&server, &shop, basis_points, fixed);
         shop.payment(&shop.pay(amount))["fees"].get(0).map_or(0, |fee| fee["amount"].as_u64().unwrap_or(u64::MAX))
@@ -149,8 +146,7 @@ fn a_fee_is_rounded_half_up_and_at_most_the_amount() {
 
 #[test]
 fn the_fee_is_that_of_the_capture_and_later_changes_leave_it() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     set_fee(&server, &shop, 100, 0);
     let payment = shop.pay(10_000);
     let before = shop.picture(&[&payment]);
@@ -160,8 +156,7 @@ fn the_fee_is_that_of_the_capture_and_later_changes_leave_it() {
 
 #[test]
 fn a_payment_that_is_only_authorized_has_no_fee() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     set_fee(&server, &shop, 250, 10);
     assert_eq!(shop.pay_with(10_000, &json!({ "capture": false }))["fees"], json!([]));
     assert_eq!(shop.all("balance-history").len(), 0);

@@ -13,8 +13,7 @@ const SETTING: &str = "TILL_ACCEPT_LOSS_UP_TO";
 
 /// A killed server with a flipped bit in the middle of its log, whose last record belongs to a payment.
 fn damaged() -> (Server, Shop) {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     (0..TOPUPS).for_each(|_| drop(topup(&server, &shop).ok()));
     shop.pay(100);
     server.kill();

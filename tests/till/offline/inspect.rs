@@ -9,8 +9,7 @@ use crate::harness::{Server, Shop};
 
 /// A stopped server with a merchant that has two payments, the first with the data of a customer.
 fn stopped() -> (Server, Shop, [String; 2]) {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     let more = json!({ "customer_email": "ada@example.com", "customer_name": "Ada Example", "external_id": "order-1" });
     let first = shop.pay_with(100, &more)["payment_id"].as_str().expect("an id").to_owned();
     let second = shop.pay(250);

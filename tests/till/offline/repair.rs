@@ -242,8 +242,7 @@ fn a_repair_needs_the_directory_for_itself_and_the_vault_key() {
 
 /// A server with a payment, killed, whose log is changed.
 fn killed(change: impl FnOnce(&mut Vec<u8>)) -> (Server, Shop) {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     shop.pay(100);
     server.kill();
     let files = fs::read_dir(server.data().join("db")).expect("readable").map(|file| file.expect("it lists").path());

@@ -289,8 +289,7 @@ fn a_web_installation_takes_only_an_origin_as_browsers_send_it() {
 
 #[test]
 fn installations_are_listed_changed_and_removed() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let merchant = json!({ "merchant_id": shop.merchant_id });
     let web = shop.installation_id.clone();
     let app = json!({ "name": "App", "platform": "IOS", "identifier": "a.b" });
@@ -328,8 +327,7 @@ fn installations_are_listed_changed_and_removed() {
 
 #[test]
 fn a_payment_method_is_offered_and_charged_as_configured() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let method = |more: &Value| {
         let body = json!({
             "merchant_id": shop.merchant_id, "payment_method": "CARD", "acquirer": "sandbox", "enabled": true,
@@ -419,8 +417,7 @@ fn a_topup_with_a_used_reference_is_a_conflict() {
 
 #[test]
 fn operator_calls_are_repeated_under_their_key_over_a_crash() {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     let id = json!({ "merchant_id": shop.merchant_id });
     let spare = merged(&id, &json!({ "name": "A", "platform": "WEB", "identifier": "https://a.example" }));
     let spare = json!({ "installation_id": server.admin("add-installation", &spare).id() });

@@ -78,8 +78,7 @@ fn payments_of_all_merchants_are_paged_newest_first() {
 
 #[test]
 fn a_search_takes_exactly_one_clue() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let payment = shop.pay(100);
     let faults = |body: Value| server.admin("find-payments", &body).faults();
     assert_eq!(faults(json!({})), ["missing payment_id"]);

@@ -175,8 +175,7 @@ fn of_book(data: &Path, beginning: &str) -> PathBuf {
 
 #[test]
 fn a_damaged_book_can_be_moved_away_and_payments_continue() {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     let payment = shop.pay(700);
     assert!(server.stop());
     fs::write(of_book(server.data(), "MANIFEST-"), "damaged").expect("it can be written");

@@ -24,8 +24,7 @@ fn health_and_metrics_need_no_token() {
 
 #[test]
 fn metrics_count_calls_by_endpoint_and_name_no_merchant() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let payment = shop.pay(100);
     shop.call("find-payment", &json!({ "payment_id": "distinctive-reference" })).refused("NOT_FOUND");
     server.client().post(&format!("/merchants/{}", shop.merchant_id), &json!({}));
@@ -89,8 +88,7 @@ fn every_counted_failure_is_zero_before_the_first() {
 
 #[test]
 fn each_listener_serves_its_own_interfaces_only() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let operator_on_public = server.client().bearer("admin-token-of-a-test");
     for path in ["/admin/list-merchants", "/admin/create-merchant", "/2025-04-01/admin/list-merchants", "/admin"] {
         let answer = operator_on_public.post(path, &json!({}));
@@ -110,8 +108,7 @@ fn each_listener_serves_its_own_interfaces_only() {
 
 #[test]
 fn a_stop_by_signal_exits_with_0_and_loses_nothing() {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     let payment = shop.pay(700);
     let before = shop.call("find-payment", &json!({ "payment_id": payment })).ok();
     assert!(server.stop(), "exit code 0");
@@ -123,8 +120,7 @@ fn a_stop_by_signal_exits_with_0_and_loses_nothing() {
 
 #[test]
 fn a_second_server_on_the_same_data_is_refused() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let refused = Start::default().try_server_on(server.data(), None).map(|_| ());
     let reason = refused.expect_err("the data is in use");
     assert!(reason.contains("exit status: 1"), "{reason}");

@@ -94,8 +94,7 @@ fn a_paused_server_and_one_that_refuses_writes_say_so() {
 
 #[test]
 fn each_payment_is_counted_once_by_what_became_of_it() {
-    let mut server = Server::start();
-    let shop = server.shop();
+    let (mut server, shop) = Server::with_shop();
     assert_eq!(counted(&server, "FAILED", "expired_card"), Some(0.0), "every series is there from the start");
     shop.pay(100);
     let later = shop.pay_with(100, &json!({ "capture": false }));

@@ -144,8 +144,7 @@ fn compressed_documents_delay_no_light_calls() {
 
 #[test]
 fn compressed_pages_of_large_records_delay_no_light_calls() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     for seed in 0..8 {
         shop.call("sync-metadata", &record(&format!("large {seed}"), &random_numbers(seed))).ok();
     }
@@ -156,8 +155,7 @@ fn compressed_pages_of_large_records_delay_no_light_calls() {
 
 #[test]
 fn fetched_large_records_delay_no_light_calls() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     shop.call("sync-metadata", &record("large", &random_numbers(0))).ok();
     let request = call(&shop, "retrieve-metadata", &json!({ "key": "large" }));
     HeavyCalls::alike("records of 1 MB, fetched", &request, fetching_connections()).delay_no_light_calls(&server);
@@ -266,8 +264,7 @@ fn alternating_entries(server: &Server, shop: &Shop) {
 
 #[test]
 fn compressed_pages_of_a_list_delay_no_light_calls() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     for number in 0..100 {
         shop.call("invite-user", &json!({ "email": format!("user-{number}@shop.example") })).ok();
     }
@@ -278,8 +275,7 @@ fn compressed_pages_of_a_list_delay_no_light_calls() {
 
 #[test]
 fn filters_that_never_meet_delay_no_light_calls() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     alternating_entries(&server, &shop);
     let filters = json!({ "activity_type": "plan_switched", "actor_key_id": shop.key_id });
     assert_eq!(shop.call("list-activity-logs", &filters).ok()["page"], json!([]));

@@ -103,8 +103,7 @@ fn is_served(shop: &Shop) {
 
 #[test]
 fn endless_bodies_stay_within_their_memory() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let most = [head(&shop, "sync-metadata", BODY_BYTES).as_bytes(), &b" ".repeat(BODY_BYTES - 1)].concat();
     let held = opened(&server, &most, 1_200);
     is_bounded(&server, &[BODIES_BYTES], 1_200);
@@ -114,8 +113,7 @@ fn endless_bodies_stay_within_their_memory() {
 
 #[test]
 fn begun_bodies_take_no_memory_for_their_announced_length() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let begun = [head(&shop, "sync-metadata", BODY_BYTES).as_bytes(), &b" ".repeat(20_000)].concat();
     let held = opened(&server, &begun, 1_200);
     is_served(&shop);
@@ -125,8 +123,7 @@ fn begun_bodies_take_no_memory_for_their_announced_length() {
 
 #[test]
 fn values_of_bodies_take_no_more_memory_than_there_is_room_for() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let deep = format!("{}{},", "[".repeat(60), "]".repeat(60));
     for value in ["1,", "[],", "{\"a\":1},", "\"\",", &deep] {
         let count = (BODY_BYTES - 100) / value.len();
@@ -141,8 +138,7 @@ fn values_of_bodies_take_no_more_memory_than_there_is_room_for() {
 
 #[test]
 fn unread_answers_stay_within_their_memory() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     shop.call("sync-metadata", &json!({ "key": "large", "metadata": { "text": "x".repeat(1_000_000) } })).ok();
     let question = "{\"key\":\"large\"}";
     let asked = head(&shop, "retrieve-metadata", question.len()) + question;
@@ -154,8 +150,7 @@ fn unread_answers_stay_within_their_memory() {
 
 #[test]
 fn unread_files_take_no_memory_for_each_connection() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let held = opened(&server, b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n", 1_200);
     is_served(&shop);
     is_bounded(&server, &[], 1_200);

@@ -151,8 +151,7 @@ fn all_requests(shop: &Shop) -> Vec<u8> {
 
 #[test]
 fn pipelined_requests_are_all_answered_in_order() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let mut line = Wire::new(server.public()).connect();
     let mut writer = line.try_clone().expect("a socket can be cloned");
     let all = all_requests(&shop);
@@ -178,8 +177,7 @@ fn pipelined_requests_over_tls_are_all_answered_in_order() {
 
 #[test]
 fn a_client_that_half_closes_gets_all_answers() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let mut line = Wire::new(server.public()).connect();
     for number in 0..AHEAD {
         let kind = if number % 6 == 3 { 2 } else { number % 6 }; // Requests that fit into the buffers of both sides.
@@ -195,8 +193,7 @@ fn a_client_that_half_closes_gets_all_answers() {
 
 #[test]
 fn requests_of_every_length_are_answered() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let wire = Wire::new(server.public());
     let mut line = wire.connect();
     for length in (0..1_400).step_by(7).chain(480..560).chain(740..800).chain(990..1_060) {
@@ -214,8 +211,7 @@ fn requests_of_every_length_are_answered() {
 
 #[test]
 fn large_bodies_are_taken_at_full_speed() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let body = json!({ "key": "large", "metadata": { "text": "x".repeat(1_000_000) } });
     let started = Instant::now();
     for _ in 0..20 {

@@ -219,8 +219,7 @@ fn a_device_s_body_is_at_most_64_kib() {
 
 #[test]
 fn metadata_may_have_more_values_than_other_arguments() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let many = vec![0; 500_000];
     let record = json!({ "key": "many", "metadata": many });
     assert_eq!(shop.call("sync-metadata", &record).ok()["metadata"].as_array().map(Vec::len), Some(500_000));
@@ -233,8 +232,7 @@ fn metadata_may_have_more_values_than_other_arguments() {
 
 #[test]
 fn a_body_that_breaks_off_changes_nothing() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let session = shop.session(100);
     let body = shop.initiation(&session, 100).to_string();
     let mut stream = Wire::new(server.public()).connect();
@@ -254,8 +252,7 @@ fn a_body_that_breaks_off_changes_nothing() {
 
 #[test]
 fn an_answer_is_any_json_value_bare() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let string = server.admin("create-merchant", &json!({ "name": "A", "currency": "THB" })).ok();
     assert!(string.is_string());
     assert_eq!(server.admin("open-balance", &json!({ "merchant_id": string })).ok(), Value::Bool(true));

@@ -48,8 +48,7 @@ fn a_browser_may_ask_before_it_calls_the_sdk() {
 
 #[test]
 fn an_installations_page_reads_answers_and_refusals() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let cases = [
         ("retrieve-installation-settings", json!({}), 200),
         ("check-status", json!({ "payment_session_id": "pse_01h455vb4pex5vsknk084sn02q" }), 400),
@@ -88,8 +87,7 @@ fn the_log_names_the_origin_of_a_page_that_reads_nothing() {
 
 #[test]
 fn a_page_of_another_origin_reads_nothing() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     for origin in [
         "https://evil.example",
         "http://shop.example",

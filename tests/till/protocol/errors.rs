@@ -31,8 +31,7 @@ fn operator_problems(server: &Server) -> impl Fn(&str, &Value) -> ApiAnswer {
 
 #[test]
 fn a_refusal_is_a_triple_of_code_message_and_details() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let answer = shop.call("find-payment", &json!({ "payment_id": "nothing" }));
     assert_eq!(answer.refused("NOT_FOUND"), json!({ "argument": "payment_id" }));
     assert!(!answer.message().is_empty());
@@ -45,8 +44,7 @@ fn a_refusal_is_a_triple_of_code_message_and_details() {
 
 #[test]
 fn every_fault_comes_at_once_with_type_argument_and_message() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let body = json!({
         "external_Id": "order", "amount": "01", "currency": "thb", "payment_session_id": null, "capture": "true",
         "customer_email": "nobody", "customer_mobile": "0812345678", "save_card": "add", "interest_bearer": "nobody",
@@ -78,16 +76,14 @@ fn every_fault_comes_at_once_with_type_argument_and_message() {
 
 #[test]
 fn null_for_an_optional_argument_means_omitted() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (_server, shop) = Server::with_shop();
     let nulls = json!({ "per_page": null, "after": null, "before": null });
     assert_eq!(shop.call("list-activity-logs", &nulls).ok(), shop.call("list-activity-logs", &json!({})).ok());
 }
 
 #[test]
 fn problem_details_come_with_the_statuses_of_rest() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let call = problems_of(&shop);
     let wrong = Client::new(server.public()).bearer("sk_wrong").header("Accept", PROBLEM);
     let answer = wrong.post("/merchants/get-balance", &json!({}));
@@ -110,8 +106,7 @@ fn problem_details_come_with_the_statuses_of_rest() {
 
 #[test]
 fn details_of_customers_cards_and_methods_have_statuses() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let call = problems_of(&shop);
     let operator = operator_problems(&server);
     let (_, card) = shop.saved_card(&json!({ "customer_email": "ada@shop.example" }));
@@ -137,8 +132,7 @@ fn details_of_customers_cards_and_methods_have_statuses() {
 
 #[test]
 fn details_of_money_keys_and_suspension_have_statuses() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let operator = operator_problems(&server);
     let topup = json!({ "merchant_id": shop.merchant_id, "amount": "9007199254740991", "external_id": "first" });
     server.admin("add-topup", &topup).ok();

@@ -44,8 +44,7 @@ fn a_key_ends_in_the_checksum_of_its_random_part() {
 
 #[test]
 fn a_refused_key_reveals_only_a_fault_of_its_form() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     ask(&server, &shop.key).ok();
     let random = "0123456789abcdefghijABCDEFGHIJ00";
     let unknown = format!("sk_{random}{}", check_characters(random));
@@ -119,8 +118,7 @@ fn the_refusal_names_the_missing_credential_and_its_header() {
 
 #[test]
 fn the_refusal_of_the_wrong_credential_names_the_right_one() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let key_at_admin = Client::new(server.admin_address()).bearer(&shop.key).post("/admin/list-merchants", &json!({}));
     key_at_admin.refused("UNAUTHORIZED");
     assert!(key_at_admin.message().contains("take the admin token"), "{}", key_at_admin.message());
@@ -131,8 +129,7 @@ fn the_refusal_of_the_wrong_credential_names_the_right_one() {
 
 #[test]
 fn a_revoked_key_is_refused_from_the_next_call_on() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let other = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "B" })).ok();
     let revocation = json!({ "merchant_id": shop.merchant_id, "key_id": shop.key_id });
     let session = shop.session(100);
@@ -146,8 +143,7 @@ fn a_revoked_key_is_refused_from_the_next_call_on() {
 
 #[test]
 fn a_key_is_refused_once_it_has_expired() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is set").as_secs();
     let body = json!({ "merchant_id": shop.merchant_id, "name": "Short", "expires_at": now + 3 });
     let key = server.admin("generate-key", &body).ok()["key"].as_str().expect("a key").to_owned();

@@ -65,8 +65,7 @@ fn a_head_that_arrives_too_slowly_is_refused() {
 
 #[test]
 fn broken_chunks_are_answered_with_the_callers_own_request_id() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let wire = Wire::new(server.public());
     let head = format!(
         "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nX-Request-Id: order-17\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nTransfer-Encoding: chunked\r\n\r\n",

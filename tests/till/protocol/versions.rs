@@ -11,8 +11,7 @@ const JSON: (&str, &str) = ("Content-Type", "application/json");
 
 #[test]
 fn a_version_is_named_by_prefix_header_or_query_or_all_of_them() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let client = shop.client();
     let named = client.clone().header("Api-Version", VERSION);
     for answer in [
@@ -91,8 +90,7 @@ fn the_versions_can_be_asked_for_without_a_key() {
 
 #[test]
 fn a_key_is_pinned_to_the_newest_version() {
-    let server = Server::start();
-    let shop = server.shop();
+    let (server, shop) = Server::with_shop();
     let body = json!({ "name": "Pinned" });
     let named = shop.client().header("Api-Version", VERSION).post("/merchants/generate-key", &body).ok();
     let unnamed = shop.call("generate-key", &body).ok();

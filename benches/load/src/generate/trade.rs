@@ -113,14 +113,10 @@ impl<'a> Trade<'a> {
         self.sessions.borrow_mut().push_back((self.shop.now(), session_id));
         let command = InitiatePayment {
             external_id: Some(ExternalId::new(format!("order-{number}"))?),
-            money,
-            session_id,
-            card: None,
             capture: PaymentCourse::of(number) != PaymentCourse::AuthorizedOnly,
-            return_url: ReturnUrl::new("https://shop.example/done")?,
             customer: self.customer(number, chance)?,
-            save_card: None,
             interest_bearer: interest_bearer(&selection),
+            ..InitiatePayment::of_session(session_id, money, ReturnUrl::new("https://shop.example/done")?)
         };
         let keys = &self.shop.keys;
         let key = keys[usize::try_from(chance).unwrap_or(0) % keys.len()];

@@ -10,7 +10,7 @@ use till_domain::effect::{Effect, EffectKind};
 use till_domain::ids::{CustomerId, IdPosition, PaymentId, RawId, RefundId, SessionId, TokenId, TransactionId};
 use till_domain::merchant::{AcquirerName, PaymentMethod};
 use till_domain::money::{AmountMinor, Currency, Money};
-use till_domain::payment::{Capture, CaptureMode, Payment, PaymentStatus};
+use till_domain::payment::{Capture, Payment, PaymentStatus};
 use till_domain::records::{
     AnyKey, AnyRow, Customers, CustomersByEmail, CustomersByOtherEmail, Effects, Payments, PaymentsByExternalId,
     Refunds, Table,
@@ -93,32 +93,21 @@ fn payment(number: u64, dice: &mut Dice) -> Payment {
         settles_at: Millis(at + delay),
     });
     let customer = dice.once_in(2).then(|| dice.below(CUSTOMERS));
+    let id = PaymentId::from_raw(RawId::new(IdPosition { millis: at, counter: 0 }, number));
+    let external_id = dice.once_in(2).then(|| {
+        let prefix = dice.pick(&["order-", "Order-", "inv ", "4242", "c1@shop.example"]);
+        ExternalId::new(format!("{prefix}{number}")).expect("an identifier of a test")
+    });
+    let money = if dice.once_in(2) { money(dice.pick(&[100, 250, 9_900])) } else { money(1 + dice.below(5_000)) };
+    let session = (SessionId::from_raw(raw(number)), money, instrument(dice));
+    let return_url = ReturnUrl::new("https://shop.example/done").expect("a URL");
     Payment {
-        id: PaymentId::from_raw(RawId::new(IdPosition { millis: at, counter: 0 }, number)),
-        external_id: dice.once_in(2).then(|| {
-            let prefix = dice.pick(&["order-", "Order-", "inv ", "4242", "c1@shop.example"]);
-            ExternalId::new(format!("{prefix}{number}")).expect("an identifier of a test")
-        }),
-        session_id: SessionId::from_raw(raw(number)),
+        external_id,
         status,
-        money: if dice.once_in(2) { money(dice.pick(&[100, 250, 9_900])) } else { money(1 + dice.below(5_000)) },
-        instrument: instrument(dice),
-        acquirer: AcquirerName::Sandbox,
-        capture_mode: CaptureMode::Automatic,
-        return_url: ReturnUrl::new("https://shop.example/done").expect("a URL"),
         customer_id: customer.map(customer_id),
         contact: Contact { email: customer.map(|number| shown_email(number, dice)), ..Contact::default() },
-        save_card: None,
-        created_at: Millis(at),
-        authorization: None,
         capture,
-        failure: None,
-        refunded_minor: 0,
-        confirmed_refund_minor: 0,
-        charged_back_minor: 0,
-        open_dispute: None,
-        operation: None,
-        last_operation: None,
+        ..Payment::of_session(id, session, AcquirerName::Sandbox, return_url, Millis(at))
     }
 }
 

@@ -205,16 +205,13 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
         let session = self.select(token);
         let save_card =
             (usage == TokenUsage::Multiple && customer.contact.email.is_some()).then_some(SaveCard::Default);
+        let return_url = ReturnUrl::new("https://shop.example/return").expect("a URL");
         let command = Command::InitiatePayment(InitiatePayment {
             external_id: Some(ExternalId::new(format!("order-{}", self.numbers)).expect("an identifier")),
-            money: thb(PRICE_MINOR),
-            session_id: session,
-            card: None,
             capture: capture == CaptureMode::Automatic,
-            return_url: ReturnUrl::new("https://shop.example/return").expect("a URL"),
             customer: customer.clone(),
             save_card,
-            interest_bearer: None,
+            ..InitiatePayment::of_session(session, thb(PRICE_MINOR), return_url)
         });
         let key_id = self.key_id.expect("the shop has a key");
         match self.ask(Caller::ApiKey(key_id), Some(&format!("pay-{}", self.numbers)), command) {
