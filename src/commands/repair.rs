@@ -71,12 +71,6 @@ fn options(configuration: &Configuration) -> EngineOptions {
     EngineOptions { open_limit, disk_reserve_bytes, ..EngineOptions::new(&configuration.data) }
 }
 
-fn subject(configuration: &Configuration) -> VerificationTarget<'_> {
-    let directory = configuration.data.as_path();
-    let (scratch, open_time_max) = (directory.join(SCRATCH_DIRECTORY), configuration.open_time_max);
-    VerificationTarget { directory, scratch, open_time_max, checkpoint: None }
-}
-
 fn rows(
     configuration: &Configuration,
     roots: &[RootKey],
@@ -90,7 +84,7 @@ fn rows(
         ..VerifyOptions::new(configuration.data.join(SCRATCH_DIRECTORY))
     };
     let rebuild = Rebuild { workshop: &workshop, keyring: &keyring, merchant_id, options };
-    let (book, book_fault) = subject(configuration).open_book();
+    let (book, book_fault) = VerificationTarget::of_data(configuration).open_book();
     let book = book.as_ref().map(|book| book as &dyn AcquirerBook);
     if !yes {
         return survey(&rebuild, book, book_fault);

@@ -81,9 +81,7 @@ pub(super) fn verify(configuration: &Configuration, arguments: &VerifyArguments)
         bail!("there is no data to verify in {}", directory.display());
     }
     let roots = Secrets::find_vault_keys(configuration)?;
-    let (scratch, open_time_max) = (directory.join(SCRATCH_DIRECTORY), configuration.open_time_max);
-    let report =
-        VerificationTarget { directory, scratch, open_time_max, checkpoint: None }.verify_with(&roots, &earlier)?;
+    let report = VerificationTarget::of_data(configuration).verify_with(&roots, &earlier)?;
     if !arguments.json {
         earlier.heads.iter().filter(|_| report.is_clean()).for_each(report_head);
         return Ok(print(&report));
@@ -104,7 +102,13 @@ pub(super) fn exit_code(report: &Report) -> ExitCode {
     if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FAULTS_FOUND) }
 }
 
-impl VerificationTarget<'_> {
+impl<'a> VerificationTarget<'a> {
+    /// The data directory.
+    pub(super) fn of_data(configuration: &'a Configuration) -> VerificationTarget<'a> {
+        let (directory, open_time_max) = (configuration.data.as_path(), configuration.open_time_max);
+        VerificationTarget { directory, scratch: directory.join(SCRATCH_DIRECTORY), open_time_max, checkpoint: None }
+    }
+
     /// The options for opening its store.
     pub(super) fn options(&self) -> EngineOptions {
         EngineOptions { open_limit: self.open_time_max, ..EngineOptions::new(self.directory) }

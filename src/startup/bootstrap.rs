@@ -111,18 +111,10 @@ impl Opened {
     }
 }
 
-/// Opens the data directory, or creates it.
+/// Opens the data directory, or creates it, with other buffers than those of a server.
 ///
 /// # Errors
 /// A reason that the operator must know: the store is damaged, in use or of a newer format, or the vault key is wrong.
-pub fn open(configuration: &Configuration, vault_keys: &[RootKey]) -> anyhow::Result<Opened> {
-    open_as(configuration, &disk_options(configuration), vault_keys)
-}
-
-/// The same with other buffers than those of a server.
-///
-/// # Errors
-/// Like [`open`].
 pub fn open_with(configuration: &Configuration, vault_keys: &[RootKey], buffers: &Buffers) -> anyhow::Result<Opened> {
     let Buffers { block_cache_bytes, memtable_bytes, wal_bytes_max } = *buffers;
     let options = DiskOptions { block_cache_bytes, memtable_bytes, wal_bytes_max, ..disk_options(configuration) };
@@ -143,12 +135,13 @@ fn open_as(configuration: &Configuration, options: &DiskOptions, vault_keys: &[R
 /// Opens the data directory and starts the service. Must be called within an actix system.
 ///
 /// # Errors
-/// Like [`open`]; or when the service does not start.
+/// Like [`open_with`]; or when the service does not start.
 pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
     let is_new = is_new(&configuration.data);
     let beside = [SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY].map(|directory| configuration.data.join(directory));
     let missing: Vec<PathBuf> = beside.into_iter().filter(|directory| !directory.exists()).collect();
-    let Opened { disk, keyring, book, deliveries, sandbox } = open(configuration, &secrets.vault_keys)?;
+    let Opened { disk, keyring, book, deliveries, sandbox } =
+        open_as(configuration, &disk_options(configuration), &secrets.vault_keys)?;
     if is_new {
         tracing::warn!(directory = %configuration.data.display(), "a new, empty store was created");
     } else {
