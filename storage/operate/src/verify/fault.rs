@@ -142,7 +142,7 @@ impl fmt::Display for BookSums {
     }
 }
 
-/// Declares the kinds of faults, which [`Wrong`] has: `Missing = "missing", "is missing";` is a variant with its name for
+/// Declares the kinds of faults that [`Wrong`] has: `Missing = "missing", "is missing";` is a variant with its name for
 /// programs and its text. The text may name the fields of the variant.
 macro_rules! wrongs {
     ($($(#[$doc:meta])* $variant:ident $(($($part:tt)+))? $({ $($fields:tt)+ })? = $name:literal, $text:literal;)+) => {
