@@ -41,7 +41,7 @@ lint: tools
 	cargo clippy --workspace --all-targets -- --deny warnings
 	tools/check-dependencies
 
-# Criterion benches. The workspace's own code is compiled for speed; RocksDB is not compiled again.
+# The benches of pages and of sets. The workspace's own code is compiled for speed; RocksDB is not compiled again.
 bench: tools
 	tools/optimized build -p till-bench
 	tools/optimized bench --profile dev --workspace

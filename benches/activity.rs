@@ -10,9 +10,12 @@
 //! measure, and `TILL_BENCH_ENTRIES` is the number of entries of that merchant.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
+use till_domain::ids::{ActivityId, Id, IdPosition, MerchantId, RawId};
 use ureq::Agent;
 
 mod server;
@@ -103,25 +106,15 @@ impl EntrySpan {
         let span = u128::from(self.newest_millis - self.oldest_millis);
         let back = span * u128::from(depth.min(self.entries)) / u128::from(self.entries);
         let millis = u128::from(self.newest_millis) - back;
-        id(prefix, millis << 80 | 0x7 << 76 | 0x8 << 60)
+        let millis = u64::try_from(millis).expect("between two times");
+        format!("{prefix}_{:?}", RawId::new(IdPosition { millis, counter: 0 }, 0))
     }
 }
 
-/// The id of a number, which is written in 26 characters of Crockford's base32.
-fn id(prefix: &str, number: u128) -> String {
-    let digit = |place: u32| {
-        char::from(b"0123456789abcdefghjkmnpqrstvwxyz"[usize::try_from(number >> (5 * place) & 31).unwrap_or(0)])
-    };
-    let suffix: String = (0..26).rev().map(digit).collect();
-    format!("{prefix}_{suffix}")
-}
-
 /// The time of an id, in milliseconds.
-fn millis_of(id: &str) -> u64 {
-    let suffix = id.rsplit('_').next().expect("a suffix");
-    let value = |byte: u8| b"0123456789abcdefghjkmnpqrstvwxyz".iter().position(|digit| *digit == byte);
-    let number = suffix.bytes().fold(0_u128, |number, byte| number << 5 | value(byte).expect("a digit") as u128);
-    u64::try_from(number >> 80).expect("48 bits")
+fn millis_of<I: Id + FromStr>(id: &str) -> u64 {
+    let id: I = id.parse().unwrap_or_else(|_| panic!("{id} is no id of {}", I::PREFIX));
+    id.to_raw().position().millis
 }
 
 /// The depths of the pages that are read in addition to the first page: in the middle of the list, near its end, and at
@@ -258,20 +251,13 @@ fn filter_cases(
     cases
 }
 
-/// The day of an instant, in the form that filters take. The result may differ from the true day by a few days.
+/// The day of an instant in UTC, in the form that filters take.
 fn day_of(millis: u64) -> String {
-    // Converts days to a civil date of the proleptic Gregorian calendar, with years that begin in March.
-    // Source: Howard Hinnant, chrono-compatible low-level date algorithms.
-    let days = millis / 86_400_000 + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (day, month_from_1) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
-    format!("{:04}-{month_from_1:02}-{day:02}", era * 400 + year + u64::from(month_from_1 <= 2))
+    let instant = i64::try_from(millis).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
+    instant.expect("a time of this century").strftime("%Y-%m-%d").to_string()
 }
 
-fn variable<T: std::str::FromStr>(name: &str, default: T) -> T {
+fn variable<T: FromStr>(name: &str, default: T) -> T {
     std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}")))
 }
 
@@ -337,8 +323,8 @@ fn main() {
     let server = BenchServer::start_in(&directory);
     let merchant = LargeMerchant::find(&server);
     let newest = merchant.call("list-activity-logs", &json!({ "per_page": 1 }));
-    let newest_millis = millis_of(&text(&newest["page"][0]["activity_log_id"]));
-    let span = EntrySpan { oldest_millis: millis_of(&merchant.id), newest_millis, entries };
+    let newest_millis = millis_of::<ActivityId>(&text(&newest["page"][0]["activity_log_id"]));
+    let span = EntrySpan { oldest_millis: millis_of::<MerchantId>(&merchant.id), newest_millis, entries };
     let mut cases = activity_cases(&merchant, span);
     cases.extend(other_cases(&merchant, span));
     measure(&merchant, &mut cases, rounds);

@@ -1,12 +1,12 @@
 //! The cost of adding an item to a set for a caller, by the size of the set: add-to-metadata-set over HTTP against the
-//! real binary on a real disk, durable. The last line has the ratio of the large set's cost to the small one's.
+//! real binary on a real disk, durable: the ratio of the large set's cost to the small one's, with one connection and with
+//! many.
 //! `TILL_BENCH_DATA` names a directory with a store, `data`, in which the bench runs.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::{Value, json};
 use ureq::Agent;
 
@@ -97,30 +97,13 @@ impl<'a> RecordOwner<'a> {
 }
 
 #[expect(clippy::print_stdout, reason = "a bench says what it found")]
-fn benches(criterion: &mut Criterion) {
+fn main() {
     let temporary = temporary();
     let directory = std::env::var_os("TILL_BENCH_DATA").map_or(temporary.path().to_owned(), PathBuf::from);
     let server = BenchServer::start_in(&directory);
     let merchant = RecordOwner::create(&server);
-    let mut group = criterion.benchmark_group("add to a set over HTTP");
-    group.sample_size(10).throughput(Throughput::Elements(1));
-    for connections in [1, CONNECTIONS] {
-        for size in SIZES {
-            let key = merchant.fill(size);
-            group.bench_function(format!("{size} items, {connections} connections"), |bencher| {
-                bencher.iter_custom(|rounds| {
-                    let count = usize::try_from(rounds).expect("rounds fit") * connections;
-                    merchant.add_many(&key, count, connections) / u32::try_from(connections).expect("few")
-                });
-            });
-        }
-    }
-    group.finish();
     for connections in [1, CONNECTIONS] {
         let ratio = merchant.compare(connections);
         println!("{} items against {}, {connections} connections: {ratio:.2}", SIZES[1], SIZES[0]);
     }
 }
-
-criterion_group!(metadata_benches, benches);
-criterion_main!(metadata_benches);

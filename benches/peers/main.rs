@@ -86,7 +86,7 @@ fn main() -> anyhow::Result<()> {
     let (of_cargo, arguments): (Vec<_>, Vec<_>) = std::env::args().partition(|argument| argument == FROM_CARGO_BENCH);
     match Peer::try_parse_from(arguments) {
         Ok(peer) => peer.run(),
-        // The other arguments are meant for criterion's benches: a filter of names, a baseline to compare with.
+        // The other arguments are meant for other benches, such as a filter of names.
         Err(error) if !of_cargo.is_empty() && error.kind() != ErrorKind::DisplayHelp => {
             println!("peers: run by `make bench-compare`");
             Ok(())

@@ -180,72 +180,23 @@ pub enum Command {
 }
 
 impl Command {
-    /// Returns true when a suspended merchant may still send it: commands that give money back or close a leak.
+    /// Returns true when a suspended merchant may still send it: commands that give money back or close a leak. Every
+    /// other command is refused.
     #[must_use]
     pub const fn works_while_suspended(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Command::RevokeKey(_)
-            | Command::VoidPayment(_)
-            | Command::ReversePayment(_)
-            | Command::RefundPayment(_)
-            | Command::ChallengeDispute(_)
-            | Command::ConcedeDispute(_)
-            | Command::ChangeWebhook(
-                _,
-                WebhookChange::Disconnect(_) | WebhookChange::RotateSecret(_) | WebhookChange::RecordTest(_),
-            ) => true,
-            Command::CreateMerchant(_)
-            | Command::UpdateMerchant(_)
-            | Command::SuspendMerchant
-            | Command::ResumeMerchant
-            | Command::GenerateKey(_)
-            | Command::RenameKey(_, _)
-            | Command::AddInstallation(_)
-            | Command::UpdateInstallation(_)
-            | Command::RemoveInstallation(_)
-            | Command::ConfigurePaymentMethod(_, _)
-            | Command::OpenBalance
-            | Command::AddTopup(_)
-            | Command::ChargeInvoice(_)
-            | Command::TokenizeCard(_)
-            | Command::SelectPaymentMethod(_)
-            | Command::InitiatePayment(_)
-            | Command::RecordAuthorization(_, _)
-            | Command::CapturePayment(_)
-            | Command::OpenDispute(_)
-            | Command::EscalateDispute(_)
-            | Command::CloseDispute(_, _)
-            | Command::RecordEvidence(_, _)
-            | Command::SendPayout(_)
-            | Command::ExpirePayment(_)
-            | Command::RecordOperation(_)
-            | Command::OrderEnd(_)
-            | Command::RecordRefund(_, _)
-            | Command::RecordPayout(_, _)
-            | Command::RecordGivenBack(_, _)
-            | Command::FireTimers(_)
-            | Command::JudgeAdvance(_)
-            | Command::AdvanceClock(_)
-            | Command::StepClock(_)
-            | Command::ChangeContact(_)
-            | Command::ChangeTeam(_, _)
-            | Command::ChangeWebhook(
-                _,
-                WebhookChange::Connect(_)
-                | WebhookChange::Update(_)
-                | WebhookChange::Reconnect(_)
-                | WebhookChange::Disable(_)
-                | WebhookChange::Redeliver(_)
-                | WebhookChange::EndRedelivery(_, _)
-                | WebhookChange::JudgeTest(_),
-            )
-            | Command::AddToMetadataSet(_)
-            | Command::RemoveFromMetadataSet(_)
-            | Command::SyncMetadata(_)
-            | Command::DeleteMetadata(_)
-            | Command::SweepMetadata(_)
-            | Command::Sweep(_) => false,
-        }
+                | Command::VoidPayment(_)
+                | Command::ReversePayment(_)
+                | Command::RefundPayment(_)
+                | Command::ChallengeDispute(_)
+                | Command::ConcedeDispute(_)
+                | Command::ChangeWebhook(
+                    _,
+                    WebhookChange::Disconnect(_) | WebhookChange::RotateSecret(_) | WebhookChange::RecordTest(_),
+                )
+        )
     }
 }
 

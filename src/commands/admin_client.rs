@@ -147,7 +147,7 @@ fn host(base: &str) -> &str {
     base.split_once("://").map_or(base, |(_, host)| host)
 }
 
-fn agent(call_max: Duration, trust: Option<&TlsConfig>) -> Agent {
+pub(super) fn agent(call_max: Duration, trust: Option<&TlsConfig>) -> Agent {
     let agent =
         Agent::config_builder().timeout_global(Some(call_max)).http_status_as_error(false).max_redirects(0).proxy(None);
     let agent = match trust {

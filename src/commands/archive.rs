@@ -1,6 +1,5 @@
 //! `till archive list|verify|prune`
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -11,7 +10,7 @@ use till_operate::head::{StoreHead, check_archive};
 
 use super::checkpoint::moment;
 use super::exit_code::ExitCode;
-use super::progress::{ProgressDisplay, Unit, say};
+use super::progress::{ProgressDisplay, Unit, print, say};
 use super::verify::{VerificationTarget, read_heads};
 use crate::configuration::Configuration;
 
@@ -47,21 +46,12 @@ pub enum ArchiveCommand {
 
 /// Carries the command out.
 pub(super) fn archive(configuration: &Configuration, command: &ArchiveCommand) -> anyhow::Result<ExitCode> {
-    match command {
-        ArchiveCommand::List { directory } => print(&list(place(configuration, directory)?)?),
-        ArchiveCommand::Verify { directory, head } => {
-            print(&verify(place(configuration, directory)?, head.as_deref())?);
-        }
-        ArchiveCommand::Prune { before, directory } => {
-            print(&remove(configuration, before, place(configuration, directory)?)?);
-        }
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn print(lines: &[String]) {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let _ = std::io::stdout().write_all(text.as_bytes()); // A reader that closed the pipe needs no more output.
+    let lines = match command {
+        ArchiveCommand::List { directory } => list(place(configuration, directory)?)?,
+        ArchiveCommand::Verify { directory, head } => verify(place(configuration, directory)?, head.as_deref())?,
+        ArchiveCommand::Prune { before, directory } => remove(configuration, before, place(configuration, directory)?)?,
+    };
+    Ok(print(&lines.join("\n")))
 }
 
 fn place<'a>(configuration: &'a Configuration, named: &'a Option<PathBuf>) -> anyhow::Result<&'a Path> {

@@ -1,6 +1,5 @@
 //! `till checkpoint create|list|verify|prune`
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,14 +10,13 @@ use serde_json::json;
 use till_operate::checkpoint::{
     CheckpointStatus, KeptCheckpoint, Manifest, Reading, Shelf, check_files, read_manifest,
 };
+use till_storage::vault::RootKey;
 
 use super::admin_client::AdminClient;
 use super::exit_code::ExitCode;
 use super::progress::{self, ProgressDisplay, Unit};
 use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, print};
 use crate::configuration::{Configuration, Secrets};
-use crate::startup::RootKeys;
-
 /// The timeout of taking a checkpoint: it may have to read all the data.
 const TAKING_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -54,20 +52,14 @@ pub enum CheckpointCommand {
 pub(super) fn checkpoint(configuration: &Configuration, command: &CheckpointCommand) -> anyhow::Result<ExitCode> {
     let shelf = Shelf::at(&configuration.checkpoints.directory).of(&configuration.data);
     match command {
-        CheckpointCommand::Create { name } => print_lines(&[create(configuration, name.as_deref())?]),
-        CheckpointCommand::List => print_lines(&list(&shelf)?),
-        CheckpointCommand::Verify { directory } => return verify(configuration, directory),
+        CheckpointCommand::Create { name } => Ok(progress::print(&create(configuration, name.as_deref())?)),
+        CheckpointCommand::List => Ok(progress::print(&list(&shelf)?.join("\n"))),
+        CheckpointCommand::Verify { directory } => verify(configuration, directory),
         CheckpointCommand::Prune { keep: 0, yes: false } => {
-            bail!("--keep 0 removes all checkpoints but the newest one without known damage: add --yes");
+            bail!("--keep 0 removes all checkpoints but the newest one without known damage: add --yes")
         }
-        CheckpointCommand::Prune { keep, yes: _ } => print_lines(&prune(&shelf, *keep)?),
+        CheckpointCommand::Prune { keep, yes: _ } => Ok(progress::print(&prune(&shelf, *keep)?.join("\n"))),
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn print_lines(lines: &[String]) {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let _ = std::io::stdout().write_all(text.as_bytes()); // A reader that closed the pipe needs no more output.
 }
 
 fn create(configuration: &Configuration, name: Option<&str>) -> anyhow::Result<String> {
@@ -133,10 +125,9 @@ fn verify(configuration: &Configuration, directory: &Path) -> anyhow::Result<Exi
 }
 
 /// The keys one of which opens the vault of a checkpoint.
-pub(super) fn vault_keys(configuration: &Configuration) -> anyhow::Result<RootKeys> {
+pub(super) fn vault_keys(configuration: &Configuration) -> anyhow::Result<Vec<RootKey>> {
     let keys = Secrets::find_vault_keys(configuration);
-    let keys = keys.context("a checkpoint is verified with its vault key: give TILL_VAULT_KEY or vault_key_file")?;
-    RootKeys::from_secrets(&keys)
+    keys.context("a checkpoint is verified with its vault key: give TILL_VAULT_KEY or vault_key_file")
 }
 
 /// Reads every file of a checkpoint and compares it with the manifest.

@@ -12,6 +12,7 @@ use till_domain::ids::{CustomerId, MerchantId};
 use till_domain::text::ExternalId;
 use till_operate::offline::{ApiObject, Export, ExportFile, OpenKeyring, Source};
 use till_storage::rows::RowReader;
+use till_storage::vault::RootKey;
 
 use super::progress::{ProgressDisplay, Unit};
 use crate::configuration::{Configuration, Secrets};
@@ -19,8 +20,7 @@ use crate::endpoints::shapes::{
     activity::ActivityShape, card::CardShape, contact::ContactShape, dispute::DisputeShape, entry::EntryShape,
     payment::PaymentShape, payout::PayoutShape, refund::RefundShape,
 };
-use crate::startup::RootKeys;
-
+use crate::startup::open_stored_keyring;
 /// The content of the export, and its directory.
 #[derive(Debug, Args)]
 pub struct ExportArguments {
@@ -104,13 +104,12 @@ pub(super) fn export(configuration: &Configuration, arguments: &ExportArguments)
 /// Opens the store that the settings name. Personal data is opened only on request.
 pub(super) fn open(configuration: &Configuration, opens_personal_data: bool) -> anyhow::Result<Source> {
     let roots = opens_personal_data.then(|| vault_keys(configuration)).transpose()?;
-    let open_keyring = roots.map(|roots| move |store: &dyn RowReader| roots.open_stored(store));
+    let open_keyring = roots.map(|roots| move |store: &dyn RowReader| open_stored_keyring(&roots, store));
     let open_keyring = open_keyring.as_ref().map(|open| open as OpenKeyring<'_>);
     Source::open(&configuration.data, configuration.open_time_max, open_keyring)
 }
 
-fn vault_keys(configuration: &Configuration) -> anyhow::Result<RootKeys> {
+fn vault_keys(configuration: &Configuration) -> anyhow::Result<Vec<RootKey>> {
     let keys = Secrets::find_vault_keys(configuration);
-    let keys = keys.context("personal data is opened with the vault key: give TILL_VAULT_KEY or vault_key_file")?;
-    RootKeys::from_secrets(&keys)
+    keys.context("personal data is opened with the vault key: give TILL_VAULT_KEY or vault_key_file")
 }

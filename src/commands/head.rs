@@ -32,7 +32,6 @@ fn head_of_data(configuration: &Configuration) -> anyhow::Result<String> {
         refuse_unfit(directory)?;
         bail!("there is no data in {}", directory.display());
     }
-    let (scratch, open_time_max) = (PathBuf::new(), configuration.open_time_max);
-    let store = VerificationTarget { directory, scratch, open_time_max, checkpoint: None }.open_store()?;
+    let store = VerificationTarget::of_data(configuration).open_store()?;
     Ok(head_of_store(&store)?.to_string())
 }

@@ -10,13 +10,13 @@ use till_operate::repair::{BEFORE_DIRECTORY, Rebuild, Workshop, give_to_owner};
 use till_operate::verify::{Concern, Fault, Report, VerifyOptions};
 use till_storage::engine::EngineOptions;
 use till_storage::family::Family;
-use till_storage::vault::Keyring;
+use till_storage::vault::{Keyring, RootKey};
 
 use super::exit_code::ExitCode;
 use super::progress::say;
 use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, exit_code, print, progress_display};
 use crate::configuration::{Configuration, Secrets};
-use crate::startup::RootKeys;
+use crate::startup::open_stored_keyring;
 
 /// Families that are read to find the key ring.
 const VAULT_AND_META: [Family; 3] = [Family::Journal, Family::Vault, Family::Meta];
@@ -44,7 +44,7 @@ pub(super) fn repair(configuration: &Configuration, command: &RepairCommand) -> 
     if !is_there("db") && !is_there(BEFORE_DIRECTORY) {
         bail!("there is no data to repair in {}", configuration.data.display());
     }
-    let roots = RootKeys::from_secrets(&Secrets::find_vault_keys(configuration)?)?;
+    let roots = Secrets::find_vault_keys(configuration)?;
     let RepairCommand::Rows { merchant, yes, dry_run: _ } = command;
     let done = rows(configuration, &roots, *merchant, *yes);
     // After a failed repair, too: a server that runs as another user must be able to open the files.
@@ -71,15 +71,9 @@ fn options(configuration: &Configuration) -> EngineOptions {
     EngineOptions { open_limit, disk_reserve_bytes, ..EngineOptions::new(&configuration.data) }
 }
 
-fn subject(configuration: &Configuration) -> VerificationTarget<'_> {
-    let directory = configuration.data.as_path();
-    let (scratch, open_time_max) = (directory.join(SCRATCH_DIRECTORY), configuration.open_time_max);
-    VerificationTarget { directory, scratch, open_time_max, checkpoint: None }
-}
-
 fn rows(
     configuration: &Configuration,
-    roots: &RootKeys,
+    roots: &[RootKey],
     merchant_id: Option<MerchantId>,
     yes: bool,
 ) -> anyhow::Result<ExitCode> {
@@ -90,7 +84,7 @@ fn rows(
         ..VerifyOptions::new(configuration.data.join(SCRATCH_DIRECTORY))
     };
     let rebuild = Rebuild { workshop: &workshop, keyring: &keyring, merchant_id, options };
-    let (book, book_fault) = subject(configuration).open_book();
+    let (book, book_fault) = VerificationTarget::of_data(configuration).open_book();
     let book = book.as_ref().map(|book| book as &dyn AcquirerBook);
     if !yes {
         return survey(&rebuild, book, book_fault);
@@ -137,7 +131,7 @@ fn plan(merchant_id: Option<MerchantId>, report: &Report, is_unopened: bool) -> 
     )
 }
 
-fn open_keyring(workshop: &Workshop, roots: &RootKeys) -> anyhow::Result<Arc<Keyring>> {
+fn open_keyring(workshop: &Workshop, roots: &[RootKey]) -> anyhow::Result<Arc<Keyring>> {
     let store = workshop.held().open(&workshop.database(), &VAULT_AND_META)?;
-    Ok(Arc::new(roots.open_stored(&store)?))
+    Ok(Arc::new(open_stored_keyring(roots, &store)?))
 }

@@ -9,13 +9,13 @@ use till_operate::archive::{ArchiveError, Restored, Until, begin_anew, check_rea
 use till_operate::checkpoint::{Manifest, Reading, Restoring, read_manifest};
 use till_sandbox::book::RocksBook;
 use till_storage::journal::CommitNumber;
+use till_storage::vault::RootKey;
 
 use super::checkpoint::{check_all_files, moment, vault_keys};
 use super::exit_code::ExitCode;
 use super::progress::{ProgressDisplay, Unit, say};
 use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, print};
 use crate::configuration::Configuration;
-use crate::startup::RootKeys;
 use crate::startup::SANDBOX_DIRECTORY;
 
 /// The message about faults with which a server may run: a store from which commits were given up has them in every
@@ -75,7 +75,7 @@ struct Restore<'a> {
     configuration: &'a Configuration,
     arguments: &'a RestoreArguments,
     manifest: &'a Manifest,
-    roots: &'a RootKeys,
+    roots: &'a [RootKey],
 }
 
 impl Restore<'_> {

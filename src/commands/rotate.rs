@@ -5,7 +5,6 @@
 //! opens the data, wherever a rotation is cut off. Only one command at a time replaces the secrets of a file: otherwise
 //! each of two commands would give the server a secret of its own, and the file might keep the other one's.
 
-use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -14,13 +13,9 @@ use clap::{Args, Subcommand};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use till_storage::vault::RootKey;
-use zeroize::Zeroizing;
 
 use super::admin_client::AdminClient;
-use crate::configuration::{Configuration, SecretFile, SecretFileLock, Secrets};
-
-/// Bytes of a generated admin token.
-const TOKEN_BYTES: usize = 32;
+use crate::configuration::{Configuration, SecretFile, SecretFileLock, Secrets, fresh_secret};
 
 /// Replacing the admin token of a running server.
 #[derive(Debug, Clone, Copy, Subcommand)]
@@ -54,7 +49,7 @@ pub(super) fn admin_token(configuration: &Configuration, command: AdminTokenComm
     let tokens = read(&file)?;
     match (command, tokens.as_slice()) {
         (AdminTokenCommand::Rotate, [old]) => {
-            let new = fresh_token();
+            let new = fresh_secret();
             file.replace(&[&new, old]).with_context(|| format!("failed to write {}", file.path().display()))?;
             have_token_read(configuration, old)?;
             Ok(format!(
@@ -160,14 +155,4 @@ fn name(key: &SecretString) -> anyhow::Result<String> {
 
 fn read(file: &SecretFile) -> anyhow::Result<Vec<SecretString>> {
     file.read().with_context(|| format!("failed to read {}", file.path().display()))
-}
-
-fn fresh_token() -> SecretString {
-    let mut bytes = Zeroizing::new([0_u8; TOKEN_BYTES]);
-    getrandom::fill(bytes.as_mut()).expect("the operating system gives randomness once it is up");
-    let mut text = Zeroizing::new(String::with_capacity(2 * TOKEN_BYTES));
-    for byte in bytes.iter() {
-        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-    }
-    SecretString::from(text.as_str())
 }

@@ -1,7 +1,6 @@
 //! `till verify`
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +14,12 @@ use till_operate::verify::{self, Fault, FaultLocation, Report, VerifyOptions, Ve
 use till_sandbox::book::RocksBook;
 use till_storage::deliveries::RocksDeliveries;
 use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
-use till_storage::vault::Keyring;
+use till_storage::vault::{Keyring, RootKey};
 
 use super::exit_code::ExitCode;
 use super::progress::{self, Unit};
 use crate::configuration::{Configuration, Secrets};
-use crate::startup::RootKeys;
+use crate::startup::open_stored_keyring;
 use crate::startup::{SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY};
 
 /// The exit code when the verification could not be carried out. Otherwise it is 1 with faults and 0 without.
@@ -81,23 +80,21 @@ pub(super) fn verify(configuration: &Configuration, arguments: &VerifyArguments)
         refuse_unfit(directory)?;
         bail!("there is no data to verify in {}", directory.display());
     }
-    let roots = RootKeys::from_secrets(&Secrets::find_vault_keys(configuration)?)?;
-    let (scratch, open_time_max) = (directory.join(SCRATCH_DIRECTORY), configuration.open_time_max);
-    let report =
-        VerificationTarget { directory, scratch, open_time_max, checkpoint: None }.verify_with(&roots, &earlier)?;
+    let roots = Secrets::find_vault_keys(configuration)?;
+    let report = VerificationTarget::of_data(configuration).verify_with(&roots, &earlier)?;
     if !arguments.json {
         earlier.heads.iter().filter(|_| report.is_clean()).for_each(report_head);
         return Ok(print(&report));
     }
     let mut shown = serde_json::to_value(&report)?;
     shown["clean"] = report.is_clean().into();
-    let _ = writeln!(std::io::stdout(), "{shown:#}"); // A reader that closed the pipe needs no more output.
+    progress::print(&format!("{shown:#}"));
     Ok(exit_code(&report))
 }
 
 /// Prints a report, and returns the exit code.
 pub(super) fn print(report: &Report) -> ExitCode {
-    let _ = std::io::stdout().write_all(text(report).as_bytes()); // A reader that closed the pipe needs no more output.
+    progress::print(&text(report));
     exit_code(report)
 }
 
@@ -105,7 +102,13 @@ pub(super) fn exit_code(report: &Report) -> ExitCode {
     if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FAULTS_FOUND) }
 }
 
-impl VerificationTarget<'_> {
+impl<'a> VerificationTarget<'a> {
+    /// The data directory.
+    pub(super) fn of_data(configuration: &'a Configuration) -> VerificationTarget<'a> {
+        let (directory, open_time_max) = (configuration.data.as_path(), configuration.open_time_max);
+        VerificationTarget { directory, scratch: directory.join(SCRATCH_DIRECTORY), open_time_max, checkpoint: None }
+    }
+
     /// The options for opening its store.
     pub(super) fn options(&self) -> EngineOptions {
         EngineOptions { open_limit: self.open_time_max, ..EngineOptions::new(self.directory) }
@@ -117,19 +120,19 @@ impl VerificationTarget<'_> {
     }
 
     /// Opens its store for reading, and its vault with one of these keys.
-    pub(super) fn open(&self, roots: &RootKeys) -> anyhow::Result<(StoppedStore, Arc<Keyring>)> {
+    pub(super) fn open(&self, roots: &[RootKey]) -> anyhow::Result<(StoppedStore, Arc<Keyring>)> {
         let store = self.open_store()?;
-        let keyring = roots.open_stored(&store)?;
+        let keyring = open_stored_keyring(roots, &store)?;
         Ok((store, Arc::new(keyring)))
     }
 
     /// Verifies the whole directory.
-    pub(super) fn verify(&self, roots: &RootKeys) -> anyhow::Result<Report> {
+    pub(super) fn verify(&self, roots: &[RootKey]) -> anyhow::Result<Report> {
         self.verify_with(roots, &EarlierHeads { heads: Vec::new(), descent: Descent::SameStore })
     }
 
     /// The same, and compares the store with earlier heads.
-    fn verify_with(&self, roots: &RootKeys, earlier: &EarlierHeads) -> anyhow::Result<Report> {
+    fn verify_with(&self, roots: &[RootKey], earlier: &EarlierHeads) -> anyhow::Result<Report> {
         let (store, keyring) = self.open(roots)?;
         self.compare_heads(&store)?;
         let (book, book_fault) = self.open_book();

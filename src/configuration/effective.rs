@@ -155,66 +155,41 @@ impl Configuration {
         let (admin_token, vault_key) = (layers.admin_token.take(), layers.vault_key.take());
         let mut reader = SettingsReader { layers: &layers, faults };
         let data = reader.required(&settings::DATA, path);
-        let listen = reader.required(&settings::LISTEN, address);
-        let admin_listen = reader.required(&settings::ADMIN_LISTEN, address);
-        let admin_host = reader.required(&settings::ADMIN_LISTEN, host);
-        let tls = reader.tls(&settings::TLS_CERTIFICATE_FILE, &settings::TLS_KEY_FILE);
-        let admin_tls = reader.tls(&settings::ADMIN_TLS_CERTIFICATE_FILE, &settings::ADMIN_TLS_KEY_FILE);
-        let admin_ca_file = reader.optional(&settings::ADMIN_CA_FILE, path);
-        let public_url = reader.optional(&settings::PUBLIC_URL, web_address);
-        let http_threads = reader.optional(&settings::HTTP_THREADS, number("threads"));
-        let limits = reader.limits();
-        let proxies = reader.proxies();
-        let lifetimes = reader.lifetimes();
-        let allowed_networks = reader.optional(&settings::WEBHOOK_ALLOWED_NETWORKS, parsed::<AllowedNetworks>);
-        let retry_schedule = reader.required(&settings::WEBHOOK_RETRY_SECONDS, parsed::<RetrySchedule>);
-        let disk_reserve_bytes = reader.required(&settings::DISK_RESERVE_BYTES, number::<u64>("bytes"));
-        let open_seconds_max = reader.required(&settings::OPEN_SECONDS_MAX, number::<NonZeroU64>("seconds"));
-        let accept_loss_up_to = reader.optional(&settings::ACCEPT_LOSS_UP_TO, number::<u64>("commits"));
-        let checkpoints = reader.checkpoints(data.as_deref());
-        let scrub_every = reader.required(&settings::SCRUB_EVERY_SECONDS, number::<u64>("seconds"));
-        let archive = reader.archive();
-        let log_format = reader.optional(&settings::LOG_FORMAT, log_format);
-        let log_filter = reader.required(&settings::LOG_FILTER, log_filter);
-        let log_caller_addresses = reader.required(&settings::LOG_CALLER_ADDRESSES, yes_or_no);
-        let admin_token_file = reader.optional(&settings::ADMIN_TOKEN_FILE, path);
-        let vault_key_file = reader.optional(&settings::VAULT_KEY_FILE, path);
-        reader.check_addresses(listen, admin_listen);
-        reader.finish(|| {
-            Some(Configuration {
-                data: data?,
-                listen: listen?,
-                admin_listen: admin_listen?,
-                admin_host: admin_host?,
-                tls,
-                admin_tls,
-                admin_ca_file,
-                public_url,
-                http_threads: http_threads.unwrap_or_else(processors),
-                limits: limits?,
-                proxies,
-                lifetimes: lifetimes?,
-                disk_reserve_bytes: disk_reserve_bytes?,
-                webhooks: WebhookSettings {
-                    allowed_networks: allowed_networks.unwrap_or_default(),
-                    retry_schedule: retry_schedule?,
-                },
-                open_time_max: Duration::from_secs(open_seconds_max?.get()),
-                accept_loss_up_to,
-                checkpoints: checkpoints?,
-                scrub_every: Some(scrub_every?).filter(|seconds| *seconds > 0).map(Duration::from_secs),
-                archive: archive?,
-                log_format,
-                log_filter: log_filter?,
-                log_caller_addresses: log_caller_addresses?,
-                admin_token,
-                admin_token_file,
-                vault_key,
-                vault_key_file,
-                printed,
-                given,
-            })
-        })
+        let (listen, admin_listen, are_known) = reader.listeners();
+        let configuration = Configuration {
+            listen,
+            admin_listen,
+            admin_host: reader.required(&settings::ADMIN_LISTEN, host),
+            tls: reader.tls(&settings::TLS_CERTIFICATE_FILE, &settings::TLS_KEY_FILE),
+            admin_tls: reader.tls(&settings::ADMIN_TLS_CERTIFICATE_FILE, &settings::ADMIN_TLS_KEY_FILE),
+            admin_ca_file: reader.optional(&settings::ADMIN_CA_FILE, path),
+            public_url: reader.optional(&settings::PUBLIC_URL, web_address),
+            http_threads: reader.optional(&settings::HTTP_THREADS, number("threads")).unwrap_or_else(processors),
+            limits: reader.limits(),
+            proxies: reader.proxies(),
+            lifetimes: reader.lifetimes(),
+            webhooks: reader.webhooks(),
+            disk_reserve_bytes: reader.required(&settings::DISK_RESERVE_BYTES, number("bytes")),
+            open_time_max: reader.seconds(&settings::OPEN_SECONDS_MAX),
+            accept_loss_up_to: reader.optional(&settings::ACCEPT_LOSS_UP_TO, number("commits")),
+            checkpoints: reader.checkpoints(&data),
+            scrub_every: reader.scrub_every(),
+            archive: reader.archive(),
+            log_format: reader.optional(&settings::LOG_FORMAT, log_format),
+            log_filter: reader.required(&settings::LOG_FILTER, log_filter),
+            log_caller_addresses: reader.required(&settings::LOG_CALLER_ADDRESSES, yes_or_no),
+            admin_token_file: reader.optional(&settings::ADMIN_TOKEN_FILE, path),
+            vault_key_file: reader.optional(&settings::VAULT_KEY_FILE, path),
+            data,
+            admin_token,
+            vault_key,
+            printed,
+            given,
+        };
+        if are_known {
+            reader.check_addresses(listen, admin_listen);
+        }
+        if reader.faults.is_empty() { Ok(configuration) } else { Err(ConfigurationFaults(reader.faults)) }
     }
 }
 
@@ -233,12 +208,13 @@ struct SettingsReader<'l> {
 }
 
 impl SettingsReader<'_> {
-    fn required<T>(&mut self, setting: &Setting, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
-        debug_assert!(setting.default.is_some(), "{} has no default", setting.key);
-        self.optional(setting, parse)
+    /// The value of a setting that has a default, which stands in for a faulty one.
+    fn required<T>(&mut self, setting: &Setting, parse: impl Fn(&str) -> Result<T, String>) -> T {
+        let default = || setting.default.and_then(|default| parse(default).ok());
+        self.optional(setting, &parse).or_else(default).expect("the default of a setting is valid")
     }
 
-    fn optional<T>(&mut self, setting: &Setting, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+    fn optional<T>(&mut self, setting: &Setting, parse: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         let (text, origin) = self.layers.value(setting)?;
         match parse(text) {
             Ok(value) => Some(value),
@@ -249,22 +225,36 @@ impl SettingsReader<'_> {
         }
     }
 
-    fn limits(&mut self) -> Option<Limits> {
+    /// The addresses of both listeners, and whether they are those that the operator gave.
+    fn listeners(&mut self) -> (SocketAddr, SocketAddr, bool) {
+        let faults = self.faults.len();
+        let listen = self.required(&settings::LISTEN, address);
+        let admin_listen = self.required(&settings::ADMIN_LISTEN, address);
+        (listen, admin_listen, self.faults.len() == faults)
+    }
+
+    /// A time of whole seconds, above zero.
+    fn seconds(&mut self, setting: &Setting) -> Duration {
+        Duration::from_secs(self.required(setting, number::<NonZeroU64>("seconds")).get())
+    }
+
+    /// Seconds above zero, of at most 32 bits.
+    fn short_seconds(&mut self, setting: &Setting) -> u64 {
+        self.required(setting, number::<NonZeroU32>("seconds")).get().into()
+    }
+
+    fn limits(&mut self) -> Limits {
         let connections_max = self.required(&settings::CONNECTIONS_MAX, number("connections"));
         let per_address = self.optional(&settings::CONNECTIONS_PER_ADDRESS_MAX, number("connections"));
-        let key_calls_per_second = self.optional(&settings::KEY_CALLS_PER_SECOND, number("calls a second"));
-        let sdk_calls_per_second = self.required(&settings::SDK_CALLS_PER_SECOND, number("calls a second"));
-        let sdk_calls_per_second_per_address =
-            self.optional(&settings::SDK_CALLS_PER_SECOND_PER_ADDRESS, number("calls a second"));
-        let idle_seconds_max = self.required(&settings::IDLE_SECONDS_MAX, number::<NonZeroU32>("seconds"));
-        Some(Limits {
-            connections_max: connections_max?,
-            connections_per_address_max: per_address.or_else(|| connections_max.map(a_quarter))?,
-            key_calls_per_second,
-            sdk_calls_per_second: sdk_calls_per_second?,
-            sdk_calls_per_second_per_address,
-            idle_max: Duration::from_secs(idle_seconds_max?.get().into()),
-        })
+        Limits {
+            connections_max,
+            connections_per_address_max: per_address.unwrap_or_else(|| a_quarter(connections_max)),
+            key_calls_per_second: self.optional(&settings::KEY_CALLS_PER_SECOND, number("calls a second")),
+            sdk_calls_per_second: self.required(&settings::SDK_CALLS_PER_SECOND, number("calls a second")),
+            sdk_calls_per_second_per_address: self
+                .optional(&settings::SDK_CALLS_PER_SECOND_PER_ADDRESS, number("calls a second")),
+            idle_max: Duration::from_secs(self.short_seconds(&settings::IDLE_SECONDS_MAX)),
+        }
     }
 
     /// Without `proxy_networks` any caller could claim any address, so the header alone is a fault.
@@ -281,24 +271,34 @@ impl SettingsReader<'_> {
         ProxySettings { networks, forwarded }
     }
 
-    fn lifetimes(&mut self) -> Option<Lifetimes> {
-        let pending_seconds = self.required(&settings::PENDING_SECONDS_MAX, number::<NonZeroU32>("seconds"));
-        let authorization_seconds = self.required(&settings::AUTHORIZED_SECONDS_MAX, number::<NonZeroU32>("seconds"));
-        Some(Lifetimes {
-            pending_seconds: pending_seconds?.get().into(),
-            authorization_seconds: authorization_seconds?.get().into(),
-        })
+    fn lifetimes(&mut self) -> Lifetimes {
+        Lifetimes {
+            pending_seconds: self.short_seconds(&settings::PENDING_SECONDS_MAX),
+            authorization_seconds: self.short_seconds(&settings::AUTHORIZED_SECONDS_MAX),
+        }
     }
 
-    fn checkpoints(&mut self, data: Option<&Path>) -> Option<CheckpointSettings> {
+    fn webhooks(&mut self) -> WebhookSettings {
+        let allowed_networks = self.optional(&settings::WEBHOOK_ALLOWED_NETWORKS, parsed::<AllowedNetworks>);
+        WebhookSettings {
+            allowed_networks: allowed_networks.unwrap_or_default(),
+            retry_schedule: self.required(&settings::WEBHOOK_RETRY_SECONDS, parsed::<RetrySchedule>),
+        }
+    }
+
+    fn checkpoints(&mut self, data: &Path) -> CheckpointSettings {
         let directory = self.optional(&settings::CHECKPOINT_DIRECTORY, path);
         let every_seconds = self.optional(&settings::CHECKPOINT_EVERY_SECONDS, number::<NonZeroU64>("seconds"));
-        let kept = self.required(&settings::CHECKPOINTS_KEPT, number::<NonZeroUsize>("checkpoints"));
-        Some(CheckpointSettings {
-            directory: directory.or_else(|| Some(data?.join("checkpoints")))?,
+        CheckpointSettings {
+            directory: directory.unwrap_or_else(|| data.join("checkpoints")),
             every: every_seconds.map(|seconds| Duration::from_secs(seconds.get())),
-            kept: kept?,
-        })
+            kept: self.required(&settings::CHECKPOINTS_KEPT, number("checkpoints")),
+        }
+    }
+
+    fn scrub_every(&mut self) -> Option<Duration> {
+        let seconds = self.required(&settings::SCRUB_EVERY_SECONDS, number::<u64>("seconds"));
+        Some(seconds).filter(|seconds| *seconds > 0).map(Duration::from_secs)
     }
 
     /// A certificate and its key are only useful together.
@@ -314,37 +314,27 @@ impl SettingsReader<'_> {
         }
     }
 
-    fn archive(&mut self) -> Option<ArchiveSettings> {
-        let directory = self.optional(&settings::ARCHIVE_DIRECTORY, path);
-        let segment_bytes = self.required(&settings::ARCHIVE_SEGMENT_BYTES, number("bytes"));
-        let segment_seconds = self.required(&settings::ARCHIVE_SEGMENT_SECONDS, number::<NonZeroU64>("seconds"));
-        let every = self.required(&settings::ARCHIVE_EVERY_MILLISECONDS, number::<NonZeroU64>("milliseconds"));
-        let before_acknowledged = self.required(&settings::ARCHIVE_BEFORE_ACKNOWLEDGED, yes_or_no);
-        if before_acknowledged == Some(true) && directory.is_none() {
+    fn archive(&mut self) -> ArchiveSettings {
+        let settings = ArchiveSettings {
+            directory: self.optional(&settings::ARCHIVE_DIRECTORY, path),
+            segment_bytes: self.required(&settings::ARCHIVE_SEGMENT_BYTES, number("bytes")),
+            segment_age: self.seconds(&settings::ARCHIVE_SEGMENT_SECONDS),
+            every: Duration::from_millis(
+                self.required(&settings::ARCHIVE_EVERY_MILLISECONDS, number::<NonZeroU64>("milliseconds")).get(),
+            ),
+            before_acknowledged: self.required(&settings::ARCHIVE_BEFORE_ACKNOWLEDGED, yes_or_no),
+        };
+        if settings.before_acknowledged && settings.directory.is_none() {
             self.faults.push("archive_before_acknowledged: archive_directory must be set too".to_owned());
         }
-        Some(ArchiveSettings {
-            directory,
-            segment_bytes: segment_bytes?,
-            segment_age: Duration::from_secs(segment_seconds?.get()),
-            every: Duration::from_millis(every?.get()),
-            before_acknowledged: before_acknowledged?,
-        })
+        settings
     }
 
     /// Two listeners on one port would be one listener, and would make the operator's calls public.
-    fn check_addresses(&mut self, listen: Option<SocketAddr>, admin_listen: Option<SocketAddr>) {
-        if listen.is_some() && listen == admin_listen && listen.is_some_and(|address| address.port() != 0) {
+    fn check_addresses(&mut self, listen: SocketAddr, admin_listen: SocketAddr) {
+        if listen == admin_listen && listen.port() != 0 {
             self.faults
                 .push("admin_listen: must not be the address of listen, which is the public listener's".to_owned());
-        }
-    }
-
-    fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T, ConfigurationFaults> {
-        if self.faults.is_empty() {
-            Ok(build().expect("a setting without a value has left a fault"))
-        } else {
-            Err(ConfigurationFaults(self.faults))
         }
     }
 }
@@ -428,7 +418,7 @@ impl WholeNumber for NonZeroU32 {
 }
 
 /// Reads a whole number of such units, above zero when its type says so.
-fn number<T: WholeNumber>(unit: &str) -> impl FnOnce(&str) -> Result<T, String> {
+fn number<T: WholeNumber>(unit: &str) -> impl Fn(&str) -> Result<T, String> {
     move |text| {
         let fault = |_| format!("must be a whole number of {unit}, {}, in digits alone; it is {text:?}", T::RANGE);
         text.parse().map_err(fault)

@@ -14,5 +14,5 @@ pub(crate) use effective::processors;
 pub use effective::{Configuration, ConfigurationFaults, LogFormat, TlsFiles};
 pub use layers::Layers;
 pub use secret_file::{SecretFile, SecretFileLock};
-pub use secrets::{Secrets, VaultKeySecret};
+pub use secrets::{Secrets, fresh_secret};
 pub use settings::settings_in_markdown;

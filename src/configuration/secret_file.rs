@@ -39,8 +39,7 @@ impl SecretFile {
     /// # Errors
     /// An error of the system.
     pub fn read(&self) -> io::Result<Vec<SecretString>> {
-        let text = Zeroizing::new(fs::read_to_string(&self.path)?);
-        Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(SecretString::from).collect())
+        Ok(lines(&Zeroizing::new(fs::read_to_string(&self.path)?)))
     }
 
     /// Keeps every other command from replacing the secrets while the returned lock lives. The lock is on a file beside
@@ -92,6 +91,11 @@ impl SecretFile {
     fn beside(&self, suffix: &str) -> PathBuf {
         beside(&self.path, suffix)
     }
+}
+
+/// One secret a line. Lines of white space are skipped.
+pub(super) fn lines(text: &str) -> Vec<SecretString> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(SecretString::from).collect()
 }
 
 /// Writes a secret to a file that only its owner may read, durably. When it is cut off at any point, the name refers

@@ -6,13 +6,15 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use secrecy::{ExposeSecret, SecretBox, SecretString};
-use zeroize::{Zeroize, Zeroizing};
+use secrecy::{ExposeSecret, SecretString};
+use till_storage::vault::RootKey;
+use zeroize::Zeroizing;
 
 use super::effective::Configuration;
-use super::secret_file::{sync_directory, write_whole};
+use super::secret_file::{SecretFile, lines, sync_directory, write_whole};
+use super::settings::{ADMIN_TOKEN_VARIABLE, VAULT_KEY_VARIABLE};
 
-/// Bytes of a generated secret, and of the vault key.
+/// Bytes of a generated secret.
 const SECRET_BYTES: usize = 32;
 
 /// The limit of secrets of one kind in one source: the present one, and the one that replaces it.
@@ -26,16 +28,13 @@ const VAULT_KEY_FILE: &str = "vault-key";
 /// The database, below the data directory. Once it exists, only its own vault key opens the data in it.
 const DATABASE: &str = "db";
 
-/// The root key of a vault, not checked yet.
-pub type VaultKeySecret = SecretBox<[u8; SECRET_BYTES]>;
-
 /// The operator's tokens, and the keys that card data is sealed under.
 #[derive(Debug)]
 pub struct Secrets {
     /// The bearer tokens of the admin listener: one, or two during a rotation.
     pub admin_tokens: Vec<SecretString>,
     /// The root keys of the vault: one, or two during a rotation, either of which may open the vault.
-    pub vault_keys: Vec<VaultKeySecret>,
+    pub vault_keys: Vec<RootKey>,
     /// The files that this start created; the operator is told of them.
     pub made: Vec<PathBuf>,
 }
@@ -84,18 +83,13 @@ impl Secrets {
     pub fn load_or_make(configuration: &Configuration) -> Result<Secrets, SecretsError> {
         let mut made = Vec::new();
         let found_admin_tokens = find_admin_tokens(configuration)?;
-        let file = configuration.data.join(DIRECTORY).join(VAULT_KEY_FILE);
-        let vault_keys = match find(
-            configuration.vault_key.as_ref(),
-            "TILL_VAULT_KEY",
-            configuration.vault_key_file.as_deref(),
-            &file,
-        )? {
-            Some((texts, origin)) => vault_keys(&texts, &origin)?,
-            None if configuration.data.join(DATABASE).exists() => {
-                return Err(SecretsError::VaultKeyLost { data: configuration.data.clone(), file });
+        let vault_keys = match given_vault_keys(configuration)? {
+            Some(keys) => keys,
+            None if configuration.data.join(DATABASE).exists() => return Err(vault_key_lost(configuration)),
+            None => {
+                let file = made_vault_key(configuration);
+                vault_keys(&[make(&file, &mut made)?], &file.display().to_string())?
             }
-            None => vault_keys(&[make(&file, &mut made)?], &file.display().to_string())?,
         };
         // Last, since a start that is refused must not create anything.
         let admin_tokens = match found_admin_tokens {
@@ -109,13 +103,8 @@ impl Secrets {
     ///
     /// # Errors
     /// Fails when there is none, or it cannot be read.
-    pub fn find_vault_keys(configuration: &Configuration) -> Result<Vec<VaultKeySecret>, SecretsError> {
-        let file = configuration.data.join(DIRECTORY).join(VAULT_KEY_FILE);
-        let (given, named) = (configuration.vault_key.as_ref(), configuration.vault_key_file.as_deref());
-        match find(given, "TILL_VAULT_KEY", named, &file)? {
-            Some((texts, origin)) => vault_keys(&texts, &origin),
-            None => Err(SecretsError::VaultKeyLost { data: configuration.data.clone(), file }),
-        }
+    pub fn find_vault_keys(configuration: &Configuration) -> Result<Vec<RootKey>, SecretsError> {
+        given_vault_keys(configuration)?.ok_or_else(|| vault_key_lost(configuration))
     }
 
     /// The one or two admin tokens that a running server is to accept. Generates nothing.
@@ -146,8 +135,7 @@ impl Secrets {
     /// The file that the vault key is read from, unless the environment gives it.
     #[must_use]
     pub fn vault_key_file(configuration: &Configuration) -> Option<PathBuf> {
-        let made = || configuration.data.join(DIRECTORY).join(VAULT_KEY_FILE);
-        let file = configuration.vault_key_file.clone().unwrap_or_else(made);
+        let file = configuration.vault_key_file.clone().unwrap_or_else(|| made_vault_key(configuration));
         configuration.vault_key.is_none().then_some(file)
     }
 }
@@ -156,10 +144,23 @@ fn made_admin_token(configuration: &Configuration) -> PathBuf {
     configuration.data.join(DIRECTORY).join(ADMIN_TOKEN_FILE)
 }
 
+fn made_vault_key(configuration: &Configuration) -> PathBuf {
+    configuration.data.join(DIRECTORY).join(VAULT_KEY_FILE)
+}
+
+fn vault_key_lost(configuration: &Configuration) -> SecretsError {
+    SecretsError::VaultKeyLost { data: configuration.data.clone(), file: made_vault_key(configuration) }
+}
+
+fn given_vault_keys(configuration: &Configuration) -> Result<Option<Vec<RootKey>>, SecretsError> {
+    let (given, named) = (configuration.vault_key.as_ref(), configuration.vault_key_file.as_deref());
+    let found = find(given, VAULT_KEY_VARIABLE, named, &made_vault_key(configuration))?;
+    found.map(|(texts, origin)| vault_keys(&texts, &origin)).transpose()
+}
+
 fn find_admin_tokens(configuration: &Configuration) -> Result<Option<Vec<SecretString>>, SecretsError> {
-    let made = made_admin_token(configuration);
-    let found =
-        find(configuration.admin_token.as_ref(), "TILL_ADMIN_TOKEN", configuration.admin_token_file.as_deref(), &made)?;
+    let (given, named) = (configuration.admin_token.as_ref(), configuration.admin_token_file.as_deref());
+    let found = find(given, ADMIN_TOKEN_VARIABLE, named, &made_admin_token(configuration))?;
     let Some((tokens, origin)) = found else { return Ok(None) };
     let is_sendable = |token: &SecretString| {
         !token.expose_secret().is_empty() && token.expose_secret().bytes().all(|byte| byte.is_ascii_graphic())
@@ -181,57 +182,36 @@ fn find(
         return Ok(Some((lines(secret.expose_secret()), variable.to_owned())));
     }
     let path = named.unwrap_or(made);
-    match fs::read_to_string(path) {
-        Ok(mut text) => {
-            let secrets = lines(&text);
-            text.zeroize();
-            Ok(Some((secrets, path.display().to_string())))
-        }
+    match SecretFile::at(path.to_owned()).read() {
+        Ok(secrets) => Ok(Some((secrets, path.display().to_string()))),
         Err(error) if named.is_none() && error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(SecretsError::File { action: "read", path: path.to_owned(), source }),
     }
 }
 
-/// One secret a line. Lines of white space are skipped.
-fn lines(text: &str) -> Vec<SecretString> {
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(SecretString::from).collect()
-}
-
-fn vault_keys(texts: &[SecretString], origin: &str) -> Result<Vec<VaultKeySecret>, SecretsError> {
+fn vault_keys(texts: &[SecretString], origin: &str) -> Result<Vec<RootKey>, SecretsError> {
     let remedy = "a vault key is 64 hexadecimal characters; give one, or two, each on a line";
     let malformed = || SecretsError::Malformed { origin: origin.to_owned(), remedy };
     if texts.is_empty() || texts.len() > SECRETS_MAX {
         return Err(malformed());
     }
-    texts.iter().map(|text| vault_key(text).ok_or_else(malformed)).collect()
+    texts.iter().map(|text| RootKey::from_hex(text.expose_secret()).map_err(|_| malformed())).collect()
 }
 
-fn vault_key(text: &SecretString) -> Option<VaultKeySecret> {
-    let mut key = SecretBox::new(Box::new([0_u8; SECRET_BYTES]));
-    decode(text.expose_secret(), secrecy::ExposeSecretMut::expose_secret_mut(&mut key)).then_some(key)
-}
-
-/// Decodes hexadecimal digits that must fill `bytes` exactly.
-fn decode(text: &str, bytes: &mut [u8; SECRET_BYTES]) -> bool {
-    if text.len() != 2 * SECRET_BYTES || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return false;
-    }
-    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        let digits = pair.iter().filter_map(|digit| char::from(*digit).to_digit(16));
-        *byte = digits.fold(0, |byte, digit| (byte << 4) | u8::try_from(digit).unwrap_or(0));
-    }
-    true
-}
-
-/// Generates a secret in a new file that only the owner may read. It is durable before it is used.
-fn make(path: &Path, made: &mut Vec<PathBuf>) -> Result<SecretString, SecretsError> {
+/// A random secret, in hexadecimal characters.
+pub fn fresh_secret() -> SecretString {
     let mut bytes = Zeroizing::new([0_u8; SECRET_BYTES]);
     getrandom::fill(bytes.as_mut()).expect("the operating system gives randomness once it is up");
     let mut text = Zeroizing::new(String::with_capacity(2 * SECRET_BYTES));
     for byte in bytes.iter() {
         write!(text, "{byte:02x}").expect("writing to a string cannot fail");
     }
-    let secret = SecretString::from(text.as_str());
+    SecretString::from(text.as_str())
+}
+
+/// Generates a secret in a new file that only the owner may read. It is durable before it is used.
+fn make(path: &Path, made: &mut Vec<PathBuf>) -> Result<SecretString, SecretsError> {
+    let secret = fresh_secret();
     write_new(path, &secret).map_err(|source| SecretsError::File { action: "make", path: path.to_owned(), source })?;
     made.push(path.to_owned());
     Ok(secret)
@@ -289,7 +269,7 @@ mod tests {
         let second = loaded(&configuration);
         assert!(second.made.is_empty());
         assert_eq!(first.admin_tokens[0].expose_secret(), second.admin_tokens[0].expose_secret());
-        assert_eq!(first.vault_keys[0].expose_secret(), second.vault_keys[0].expose_secret());
+        assert_eq!(first.vault_keys[0].expose_hex(), second.vault_keys[0].expose_hex());
         assert_eq!(first.admin_tokens[0].expose_secret().len(), 64);
     }
 
@@ -300,7 +280,7 @@ mod tests {
         let secrets = data.path().join(DIRECTORY);
         assert!(fs::create_dir(&secrets).is_ok() && fs::write(secrets.join("vault-key.new"), "0123").is_ok());
         let first = loaded(&configuration);
-        assert_eq!(first.vault_keys[0].expose_secret(), loaded(&configuration).vault_keys[0].expose_secret());
+        assert_eq!(first.vault_keys[0].expose_hex(), loaded(&configuration).vault_keys[0].expose_hex());
         assert_eq!(fs::read_dir(&secrets).map(Iterator::count).ok(), Some(2), "nothing is left beside them");
     }
 
@@ -322,8 +302,7 @@ mod tests {
         let data = directory();
         let secrets = loaded(&configuration(data.path(), &[("TILL_ADMIN_TOKEN", "token"), ("TILL_VAULT_KEY", KEY)]));
         assert_eq!((secrets.admin_tokens.len(), secrets.admin_tokens[0].expose_secret()), (1, "token"));
-        let key = secrets.vault_keys[0].expose_secret();
-        assert_eq!((secrets.vault_keys.len(), key[1], key[31]), (1, 1, 255));
+        assert_eq!((secrets.vault_keys.len(), &*secrets.vault_keys[0].expose_hex()), (1, &KEY.to_lowercase()));
         assert!(secrets.made.is_empty() && !data.path().join(DIRECTORY).exists());
     }
 
@@ -334,7 +313,7 @@ mod tests {
         assert!(fs::write(&file, format!("{KEY}\n")).is_ok());
         let name = file.display().to_string();
         let secrets = loaded(&configuration(data.path(), &[("TILL_VAULT_KEY_FILE", &name)]));
-        assert_eq!(secrets.vault_keys[0].expose_secret()[1], 1);
+        assert_eq!(*secrets.vault_keys[0].expose_hex(), KEY.to_lowercase());
         let missing = configuration(data.path(), &[("TILL_ADMIN_TOKEN_FILE", "/nonexistent/token")]);
         assert!(matches!(Secrets::load_or_make(&missing), Err(SecretsError::File { .. })));
     }

@@ -1,15 +1,13 @@
 //! Puts the program together: the parts below the edge, and the endpoints that use them.
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use till_storage::statistics::StatisticsSource;
 
 use super::bootstrap::{self, Started};
 use crate::access::{AdminToken, KeyAuthentication, MerchantCaller, Operator, PublicGate};
-use crate::configuration::{Configuration, Secrets};
+use crate::configuration::{Configuration, Secrets, processors};
 use crate::endpoints::{admin, merchants, sdk};
 use crate::exposition::count_failures_from_zero;
 use crate::protocol::declaration::Package;
@@ -77,7 +75,8 @@ pub fn assemble(
     let keys = Arc::new(KeyAuthentication::new(Arc::clone(service)));
     let rates = &configuration.limits;
     let gate = PublicGate::new(rates.key_calls_per_second, rates.sdk_calls_per_second_per_address);
-    let (limits, pool) = (CallLimits::new(configuration.http_threads.get()), worker_pool());
+    // Half of the processors are for large calls, the other half for all other calls.
+    let (limits, pool) = (CallLimits::new(configuration.http_threads.get()), WorkerPool::start(processors().get() / 2));
     let public = Dispatcher::builder(&[Package::Merchants, Package::Sdk], keys)
         .gate(Arc::new(gate))
         .limits(limits.clone())
@@ -121,9 +120,4 @@ fn admin_hosts(configuration: &Configuration) -> Hosts {
 fn endpoint_names<C: AuthenticatedCaller>(dispatcher: &Dispatcher<C>) -> impl Iterator<Item = &'static str> {
     let packages = [Package::Merchants, Package::Sdk, Package::Admin];
     packages.into_iter().flat_map(|package| dispatcher.declarations(package)).map(|declaration| declaration.name)
-}
-
-/// Half of the processors are for large calls, the other half for all other calls.
-fn worker_pool() -> WorkerPool {
-    WorkerPool::start(thread::available_parallelism().map_or(1, NonZeroUsize::get) / 2)
 }

@@ -28,8 +28,8 @@ use tokio::sync::Mutex;
 
 use super::data_directory::check_data_directory;
 use super::running_mark::RunningMark;
-use super::vault_keys::RootKeys;
-use crate::configuration::{Configuration, Secrets, VaultKeySecret, processors};
+use super::vault_keys;
+use crate::configuration::{Configuration, Secrets, processors};
 use crate::process::descriptors::DescriptorShares;
 use crate::service::{
     CheckpointSchedule, Checkpoints, LastUsed, Operations, PauseNote, Reloads, RewrapKeyring, SdkRate, Service,
@@ -111,33 +111,17 @@ impl Opened {
     }
 }
 
-/// Opens the data directory, or creates it.
+/// Opens the data directory, or creates it, with other buffers than those of a server.
 ///
 /// # Errors
 /// A reason that the operator must know: the store is damaged, in use or of a newer format, or the vault key is wrong.
-pub fn open(configuration: &Configuration, vault_keys: &[VaultKeySecret]) -> anyhow::Result<Opened> {
-    open_as(configuration, &disk_options(configuration), vault_keys)
-}
-
-/// The same with other buffers than those of a server.
-///
-/// # Errors
-/// Like [`open`].
-pub fn open_with(
-    configuration: &Configuration,
-    vault_keys: &[VaultKeySecret],
-    buffers: &Buffers,
-) -> anyhow::Result<Opened> {
+pub fn open_with(configuration: &Configuration, vault_keys: &[RootKey], buffers: &Buffers) -> anyhow::Result<Opened> {
     let Buffers { block_cache_bytes, memtable_bytes, wal_bytes_max } = *buffers;
     let options = DiskOptions { block_cache_bytes, memtable_bytes, wal_bytes_max, ..disk_options(configuration) };
     open_as(configuration, &options, vault_keys)
 }
 
-fn open_as(
-    configuration: &Configuration,
-    options: &DiskOptions,
-    vault_keys: &[VaultKeySecret],
-) -> anyhow::Result<Opened> {
+fn open_as(configuration: &Configuration, options: &DiskOptions, vault_keys: &[RootKey]) -> anyhow::Result<Opened> {
     let disk = Arc::new(DiskEngine::open(options)?);
     let keyring = Arc::new(open_keyring(disk.as_ref(), vault_keys)?);
     let book = open_book(configuration.data.join(SANDBOX_DIRECTORY), configuration);
@@ -151,12 +135,13 @@ fn open_as(
 /// Opens the data directory and starts the service. Must be called within an actix system.
 ///
 /// # Errors
-/// Like [`open`]; or when the service does not start.
+/// Like [`open_with`]; or when the service does not start.
 pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
     let is_new = is_new(&configuration.data);
     let beside = [SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY].map(|directory| configuration.data.join(directory));
     let missing: Vec<PathBuf> = beside.into_iter().filter(|directory| !directory.exists()).collect();
-    let Opened { disk, keyring, book, deliveries, sandbox } = open(configuration, &secrets.vault_keys)?;
+    let Opened { disk, keyring, book, deliveries, sandbox } =
+        open_as(configuration, &disk_options(configuration), &secrets.vault_keys)?;
     if is_new {
         tracing::warn!(directory = %configuration.data.display(), "a new, empty store was created");
     } else {
@@ -423,15 +408,14 @@ fn book_remedy(directory: &Path) -> String {
 }
 
 /// Opens the store's key ring, or creates it at the first start.
-fn open_keyring(disk: &DiskEngine, secrets: &[VaultKeySecret]) -> anyhow::Result<Keyring> {
-    let roots = RootKeys::from_secrets(secrets)?;
+fn open_keyring(disk: &DiskEngine, roots: &[RootKey]) -> anyhow::Result<Keyring> {
     if let Some(stored) = stored_keyring(disk).context("failed to read the key ring")? {
-        return roots.open(&stored);
+        return vault_keys::open_keyring(roots, &stored);
     }
     if disk.last_commit() > CommitNumber(0) {
         bail!("the store has records but no key ring: it cannot be used. Restore it from a checkpoint.");
     }
-    let (keyring, bytes) = Keyring::create(roots.newest())?;
+    let (keyring, bytes) = Keyring::create(roots.last().expect("root keys are one or two"))?;
     keep_keyring(disk, &bytes)?;
     Ok(keyring)
 }

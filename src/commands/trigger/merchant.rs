@@ -8,6 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use ureq::Agent;
 
+use crate::commands::admin_client::agent;
 use crate::configuration::Configuration;
 use crate::tls;
 
@@ -42,18 +43,17 @@ impl MerchantClient {
         installation_id: String,
         key: SecretString,
     ) -> anyhow::Result<MerchantClient> {
-        let agent = Agent::config_builder().timeout_global(Some(CALL_MAX)).http_status_as_error(false);
-        let agent = agent.max_redirects(0).proxy(None);
-        let (agent, base) = match &configuration.tls {
-            None => (agent, format!("http://{}", configuration.listen)),
+        let (trust, base) = match &configuration.tls {
+            None => (None, format!("http://{}", configuration.listen)),
             Some(files) => {
                 let named = configuration.public_url.clone();
                 let base = named.unwrap_or_else(|| format!("https://{}", configuration.listen));
-                (agent.tls_config(tls::trusting(&files.certificate)?), base)
+                (Some(tls::trusting(&files.certificate)?), base)
             }
         };
         let base = base.trim_end_matches('/').to_owned();
-        Ok(MerchantClient { agent: agent.build().into(), base, merchant_id, installation_id, key })
+        let agent = agent(CALL_MAX, trust.as_ref());
+        Ok(MerchantClient { agent, base, merchant_id, installation_id, key })
     }
 
     /// Calls one of the merchants' functions.

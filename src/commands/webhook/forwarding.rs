@@ -7,6 +7,8 @@ use anyhow::{Context, ensure};
 use ureq::Agent;
 use url::{Host, Url};
 
+use crate::commands::admin_client::agent;
+
 /// The timeout of the program, which is that of a webhook.
 const CALL_MAX: Duration = Duration::from_secs(15);
 
@@ -34,8 +36,7 @@ impl Forwarding {
             url.scheme() == "http" && is_loopback,
             "--forward-to must be an http address of this machine, such as http://127.0.0.1:3000/webhooks"
         );
-        let agent = Agent::config_builder().timeout_global(Some(CALL_MAX)).http_status_as_error(false);
-        Ok(Forwarding { agent: agent.max_redirects(0).proxy(None).build().into(), url })
+        Ok(Forwarding { agent: agent(CALL_MAX, None), url })
     }
 
     /// Posts the same body and signatures, and returns the status of the answer.

@@ -11,6 +11,7 @@ mod merchants;
 mod payment_methods;
 mod payments;
 mod payouts;
+mod pending_objects;
 mod refunds;
 mod reload;
 mod resume_effects;

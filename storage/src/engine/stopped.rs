@@ -6,11 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocksdb::DB;
-use till_domain::ids::MerchantId;
 
 use crate::family::Family;
-use crate::journal::layout::{self, read_meta_number};
-use crate::journal::{CommitNumber, Head, JournalError};
+use crate::journal::CommitNumber;
+use crate::journal::layout::read_meta_number;
 use crate::keys::MetaKey;
 use crate::rows::{RowError, RowReader, ScanDirection, Visit};
 
@@ -115,14 +114,6 @@ impl StoppedStore {
     pub fn last_commit(&self) -> Result<CommitNumber, RowError> {
         let last = read_meta_number(&Live(&self.db), MetaKey::LastCommit)?;
         Ok(CommitNumber(last.map_or(0, u64::from_be_bytes)))
-    }
-
-    /// The heads of at most `max` merchants' logs after one of them, in the order of merchants.
-    ///
-    /// # Errors
-    /// Fails when they cannot be read.
-    pub fn heads(&self, after: Option<MerchantId>, max: usize) -> Result<Vec<(MerchantId, Head)>, JournalError> {
-        layout::read_merchants(&Live(&self.db), after, max)
     }
 
     /// The identity of the store; none for a store that was made by a program without identities.

@@ -180,9 +180,9 @@ mod tests {
     }
 
     #[test]
-    fn one_run_of_each_side_shows_no_difference() {
+    fn one_run_of_each_side_is_too_few() {
         let one = comparison(vec![at(1)], vec![at(2)]).notes();
-        assert!(one[0].starts_with("NO DIFFERENCE SHOWN: there is one run of each"), "{one:?}");
+        assert!(one[0].starts_with("TOO FEW RUNS: with 1 and 1 runs"), "{one:?}");
         let in_turns = comparison([1, 3, 5, 7].map(at).to_vec(), [2, 4, 6, 8].map(at).to_vec()).notes();
         assert_eq!(in_turns, [CLOSED_LOOP]);
         let after_each_other = comparison([1, 2, 3, 4].map(at).to_vec(), [5, 6, 7, 8].map(at).to_vec()).notes();

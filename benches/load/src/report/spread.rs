@@ -19,8 +19,6 @@ pub(super) struct Spread {
 /// The conclusion from a figure of two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finding {
-    /// Nothing: there is one run of each, and runs of the same thing differ as well.
-    OneRunEach,
     /// The ranges of both sides overlap.
     NoDifference,
     /// The ranges are apart, and would be by chance too often.
@@ -48,9 +46,7 @@ impl Spread {
 impl Finding {
     /// The conclusion from two sides.
     pub(super) fn of(before: Spread, after: Spread) -> Finding {
-        if before.runs == 1 && after.runs == 1 {
-            Finding::OneRunEach
-        } else if before.overlaps(after) {
+        if before.overlaps(after) {
             Finding::NoDifference
         } else if chance(before.runs, after.runs) > CHANCE_MAX {
             Finding::TooFewRuns
@@ -63,7 +59,6 @@ impl Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Finding::OneRunEach => "",
             Finding::NoDifference => "no difference shown",
             Finding::TooFewRuns => "too few runs to tell",
             Finding::Different => "different",
@@ -81,20 +76,14 @@ pub(super) fn chance(first: usize, second: usize) -> f64 {
 
 /// The sentence about the number of runs, when there are too few.
 pub(super) fn too_few_runs(first: usize, second: usize) -> Option<String> {
-    let in_turns = "Give several of each, made in turns: till-bench compare A1.json,A2.json,A3.json,A4.json \
-                    B1.json,B2.json,B3.json,B4.json";
-    match (first, second) {
-        (1, 1) => Some(format!(
-            "NO DIFFERENCE SHOWN: there is one run of each, and two runs of the same program often differ by 10 % and \
-             more, on a busy machine by 30 %. {in_turns}"
-        )),
-        _ if chance(first, second) > CHANCE_MAX => Some(format!(
+    (chance(first, second) > CHANCE_MAX).then(|| {
+        format!(
             "TOO FEW RUNS: with {first} and {second} runs of the same program, ranges are apart in {:.0} % of all cases, \
-             by chance alone. {in_turns}",
+             by chance alone. Give several of each, made in turns: till-bench compare \
+             A1.json,A2.json,A3.json,A4.json B1.json,B2.json,B3.json,B4.json",
             chance(first, second) * 100.0
-        )),
-        _ => None,
-    }
+        )
+    })
 }
 
 #[cfg(test)]
@@ -113,7 +102,7 @@ mod tests {
         let finding = |before: &[f64], after: &[f64]| {
             Finding::of(Spread::of(before.iter().copied()), Spread::of(after.iter().copied()))
         };
-        assert_eq!(finding(&[100.0], &[126.0]), Finding::OneRunEach);
+        assert_eq!(finding(&[100.0], &[126.0]), Finding::TooFewRuns);
         assert_eq!(finding(&[1.0, 2.0, 3.0, 4.0], &[4.0, 5.0, 6.0, 7.0]), Finding::NoDifference);
         assert_eq!(finding(&[1.0, 9.0], &[4.0, 5.0]), Finding::NoDifference, "one within the other");
         assert_eq!(finding(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]), Finding::TooFewRuns);
@@ -125,7 +114,7 @@ mod tests {
     fn fewer_runs_are_apart_by_chance_more_often() {
         let percent = |first, second| (chance(first, second) * 1_000.0).round() / 10.0;
         assert_eq!((percent(2, 2), percent(3, 3), percent(4, 4), percent(1, 9)), (33.3, 10.0, 2.9, 20.0));
-        assert!(too_few_runs(1, 1).is_some_and(|told| told.starts_with("NO DIFFERENCE SHOWN")));
+        assert!(too_few_runs(1, 1).is_some_and(|told| told.contains("apart in 100 % of all cases")));
         assert!(too_few_runs(2, 2).is_some_and(|told| told.contains("apart in 33 % of all cases")));
         assert_eq!(too_few_runs(4, 4), None);
     }

@@ -145,10 +145,7 @@ fn tried(search: &SearchResult) -> Vec<TableRow> {
 /// The runs of two sides beside each other.
 #[must_use]
 pub fn comparison_text(comparison: &Comparison) -> String {
-    let mut blocks = vec![comparison.title().to_owned()];
-    if comparison.before.len() + comparison.after.len() > 2 {
-        blocks.push(sides(comparison));
-    }
+    let mut blocks = vec![comparison.title().to_owned(), sides(comparison)];
     blocks.extend(compared_tables(comparison).iter().map(|(name, rows)| format!("{name}\n{}", table(rows))));
     let notes = comparison.notes();
     if !notes.is_empty() {
@@ -184,7 +181,7 @@ fn compared_search(comparison: &Comparison) -> Option<Vec<TableRow>> {
         rates.map(Spread::of)
     };
     let (before, after) = (highest(&comparison.before)?, highest(&comparison.after)?);
-    Some(vec![compared_head(before, after), compared_row("highest rate/s", before, after, rate)])
+    Some(vec![compared_head(), compared_row("highest rate/s", before, after, rate)])
 }
 
 /// The rows of a comparison: one point of all runs of both sides.
@@ -193,7 +190,7 @@ fn compared(before: &[&Point], after: &[&Point]) -> Vec<TableRow> {
     let spread = |side: &[&Point], figure: Figure<f64>| Spread::of(side.iter().map(|point| figure(point)));
     let both = |figure: Figure<f64>| (spread(before, figure), spread(after, figure));
     let (of, to) = both(|point| point.rate);
-    let mut rows = vec![compared_head(of, to), compared_row("rate/s", of, to, rate)];
+    let mut rows = vec![compared_head(), compared_row("rate/s", of, to, rate)];
     let latencies: [(&str, Figure<f64>); 4] = [
         ("p50", |point| point.latency_micros.p50 as f64),
         ("p90", |point| point.latency_micros.p90 as f64),
@@ -207,32 +204,19 @@ fn compared(before: &[&Point], after: &[&Point]) -> Vec<TableRow> {
     let total = |side: &[&Point], figure: Figure<u64>| count(side.iter().map(|point| figure(point)).sum());
     let counts: [(&str, Figure<u64>); 2] = [("failed", Point::failed), ("wrong", |point| point.wrong.count)];
     for (name, figure) in counts {
-        let (of, to) = (total(before, figure), total(after, figure));
-        let is_several = before.len() + after.len() > 2;
-        let mut row = if is_several { vec![name.into(), of, String::new(), to] } else { vec![name.into(), of, to] };
-        row.resize(rows[0].len(), String::new());
-        rows.push(row);
+        rows.push(vec![name.into(), total(before, figure), String::new(), total(after, figure)]);
     }
     rows
 }
 
-fn compared_head(before: Spread, after: Spread) -> TableRow {
-    let is_several = before.runs + after.runs > 2;
-    let head: &[&str] = if is_several {
-        &["", "first", "range", "second", "range", "change", ""]
-    } else {
-        &["", "first", "second", "change"]
-    };
-    head.iter().map(|name| (*name).to_owned()).collect()
+fn compared_head() -> TableRow {
+    ["", "first", "range", "second", "range", "change", ""].map(str::to_owned).to_vec()
 }
 
-/// A figure of both sides; with its ranges and what they show, where a side has several runs.
+/// A figure of both sides with its ranges, and what they show.
 fn compared_row(name: &str, before: Spread, after: Spread, shown: fn(f64) -> String) -> TableRow {
     let change = change(before.median, after.median);
     let (first, second) = (shown(before.median), shown(after.median));
-    if before.runs + after.runs == 2 {
-        return vec![name.to_owned(), first, second, change];
-    }
     let range = |side: Spread| format!("{} to {}", shown(side.least), shown(side.most));
     let finding = Finding::of(before, after).to_string();
     vec![name.to_owned(), first, range(before), second, range(after), change, finding]
@@ -294,14 +278,6 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_of_one_run_each_says_how_much_has_changed() {
-        let faster = Point { rate: 60.0, ..point() };
-        let rows = compared(&[&point()], &[&faster]);
-        assert_eq!(rows[1], ["rate/s", "50.0", "60.0", "+20.0 %"]);
-        assert_eq!(rows[3], ["p90", "150 µs", "150 µs", "+0.0 %"]);
-    }
-
-    #[test]
     fn a_comparison_of_several_runs_shows_medians_and_ranges() {
         let side = |rates: [f64; 4]| rates.map(|rate| Point { rate, ..point() });
         let rows = |before: [f64; 4], after: [f64; 4]| {
@@ -313,5 +289,6 @@ mod tests {
         assert_eq!(faster[1], expected);
         let same = rows([50.0, 52.0, 40.0, 51.0], [60.0, 61.0, 45.0, 62.0]);
         assert_eq!(same[1].last().map(String::as_str), Some("no difference shown"));
+        assert_eq!(same[3][..3], ["p90", "150 µs", "150 µs to 150 µs"]);
     }
 }

@@ -142,164 +142,117 @@ impl fmt::Display for BookSums {
     }
 }
 
-/// The kind of a fault. Its text follows the text of a location.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Wrong {
+/// Declares the kinds of faults that [`Wrong`] has: `Missing = "missing", "is missing";` is a variant with its name for
+/// programs and its text. The text may name the fields of the variant.
+macro_rules! wrongs {
+    ($($(#[$doc:meta])* $variant:ident $(($($part:tt)+))? $({ $($fields:tt)+ })? = $name:literal, $text:literal;)+) => {
+        /// The kind of a fault. Its text follows the text of a location.
+        #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+        pub enum Wrong {
+            $($(#[$doc])* #[error($text)] $variant $(($($part)+))? $({ $($fields)+ })?,)+
+        }
+
+        impl Wrong {
+            /// The name for programs.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Wrong::$variant { .. } => $name,)+
+                }
+            }
+        }
+    };
+}
+
+wrongs! {
     /// By the log, or by the store's own order, it exists.
-    #[error("is missing")]
-    Missing,
+    Missing = "missing", "is missing";
     /// The log does not result in it.
-    #[error("does not follow from the log")]
-    Extra,
+    Extra = "extra", "does not follow from the log";
     /// It has another content.
-    #[error("differs from the log")]
-    Different,
+    Different = "different", "differs from the log";
     /// The bytes are not what was written.
-    #[error("cannot be decoded: {reason}")]
     Undecodable {
         /// The decoder's reason.
         reason: String,
-    },
+    } = "undecodable", "cannot be decoded: {reason}";
     /// The store did not return the bytes.
-    #[error("cannot be read: {reason}")]
     Unreadable {
         /// The message of the store.
         reason: String,
-    },
+    } = "unreadable", "cannot be read: {reason}";
     /// A record is damaged or does not follow the one before it.
-    #[error("cannot be used: {0}")]
-    Record(#[from] RecordError),
+    Record(#[from] RecordError) = "record", "cannot be used: {0}";
     /// A record changes something that the log before it has not created.
-    #[error("cannot be replayed: {reason}")]
     NotReplayable {
         /// The missing thing.
         reason: String,
-    },
+    } = "not_replayable", "cannot be replayed: {reason}";
     /// There are records after the head.
-    #[error("is after record {to}, the last one of the log")]
     LogGoesOn {
         /// The last record.
         to: Sequence,
-    },
+    } = "log_goes_on", "is after record {to}, the last one of the log";
     /// It names another record than the log has at that position.
-    #[error("names another record than the one in the log")]
-    OtherRecord,
+    OtherRecord = "other_record", "names another record than the one in the log";
     /// It is ahead of the log.
-    #[error("is ahead of the log")]
-    Ahead,
+    Ahead = "ahead", "is ahead of the log";
     /// A snapshot's checksum is wrong.
-    #[error("is not what was written: its checksum is wrong")]
-    WrongChecksum,
+    WrongChecksum = "wrong_checksum", "is not what was written: its checksum is wrong";
     /// It belongs to no merchant that has a log.
-    #[error("belongs to no known merchant")]
-    NoMerchant,
+    NoMerchant = "no_merchant", "belongs to no known merchant";
     /// No table has such a key.
-    #[error("has no known key: {reason}")]
     BadKey {
         /// The decoder's reason.
         reason: String,
-    },
+    } = "bad_key", "has no known key: {reason}";
     /// Credits and debits of a transaction differ.
-    #[error("is not balanced: its credits and debits are not equal")]
-    Unbalanced,
+    Unbalanced = "unbalanced", "is not balanced: its credits and debits are not equal";
     /// An entry is not what its transaction says.
-    #[error("does not match its transaction")]
-    NotAsTransaction,
+    NotAsTransaction = "not_as_transaction", "does not match its transaction";
     /// An entry belongs to no transaction.
-    #[error("belongs to no transaction")]
-    NoTransaction,
+    NoTransaction = "no_transaction", "belongs to no transaction";
     /// A statement is not the sum of its entries, or does not follow the one before it.
-    #[error("does not match the entries of its month and the previous statement")]
-    NotAsEntries,
+    NotAsEntries = "not_as_entries", "does not match the entries of its month and the previous statement";
     /// The totals are not the sums of the entries.
-    #[error("has other totals ({totals:?}) than the sums of the entries ({sums:?})")]
     Totals {
         /// The stored totals; none when there is no row.
         totals: Option<BalanceTotals>,
         /// The sums.
         sums: BalanceTotals,
-    },
+    } = "totals", "has other totals ({totals:?}) than the sums of the entries ({sums:?})";
     /// A token or card that may still be charged has no number.
-    #[error("has no card number in the vault")]
-    NumberMissing,
+    NumberMissing = "number_missing", "has no card number in the vault";
     /// A card number in the vault has no token or card, so that it will never be deleted.
-    #[error("is the number of a token or card that does not exist")]
-    NumberLeft,
+    NumberLeft = "number_left", "is the number of a token or card that does not exist";
     /// The vault has the key of a customer who was removed: the person is not erased.
-    #[error("is the key of a customer who does not exist")]
-    KeyLeft,
+    KeyLeft = "key_left", "is the key of a customer who does not exist";
     /// A row of the vault does not open.
-    #[error("does not open: {0}")]
-    Sealed(SealedError),
+    Sealed(SealedError) = "sealed", "does not open: {0}";
     /// Acknowledged commits are missing.
-    #[error("lacks the acknowledged commits {first} to {last}")]
     CommitsMissing {
         /// The first.
         first: CommitNumber,
         /// The last.
         last: CommitNumber,
-    },
+    } = "commits_missing", "lacks the acknowledged commits {first} to {last}";
     /// It is not the store that a head was taken of, or lacks the commit of the head.
-    #[error("{0}")]
-    Head(HeadFault),
+    Head(HeadFault) = "head", "{0}";
     /// The sandbox was asked for a payment that is in no log.
-    #[error("is of a payment that is not in the log")]
-    NoPayment,
+    NoPayment = "no_payment", "is of a payment that is not in the log";
     /// The sandbox was asked for a payout that is in no log.
-    #[error("is of a payout that is not in the log")]
-    NoPayout,
+    NoPayout = "no_payout", "is of a payout that is not in the log";
     /// The sandbox has answered, the log has no result, and no open effect would record it.
-    #[error("has no recorded result, and the payment has no open effect")]
-    NoResult,
+    NoResult = "no_result", "has no recorded result, and the payment has no open effect";
     /// The log differs from the book.
-    #[error("does not match the payment in the log")]
-    OtherResult,
+    OtherResult = "other_result", "does not match the payment in the log";
     /// The captures or payouts of a merchant differ.
-    #[error("holds {book}, the log {log}")]
     OtherSums {
         /// In the book, for the lines that were matched with payments.
         book: BookSums,
         /// In the log.
         log: BookSums,
-    },
-}
-
-impl Wrong {
-    /// The name for programs.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Wrong::Missing => "missing",
-            Wrong::Extra => "extra",
-            Wrong::Different => "different",
-            Wrong::Undecodable { .. } => "undecodable",
-            Wrong::Unreadable { .. } => "unreadable",
-            Wrong::Record(_) => "record",
-            Wrong::NotReplayable { .. } => "not_replayable",
-            Wrong::LogGoesOn { .. } => "log_goes_on",
-            Wrong::OtherRecord => "other_record",
-            Wrong::Ahead => "ahead",
-            Wrong::WrongChecksum => "wrong_checksum",
-            Wrong::NoMerchant => "no_merchant",
-            Wrong::BadKey { .. } => "bad_key",
-            Wrong::Unbalanced => "unbalanced",
-            Wrong::NotAsTransaction => "not_as_transaction",
-            Wrong::NoTransaction => "no_transaction",
-            Wrong::NotAsEntries => "not_as_entries",
-            Wrong::Totals { .. } => "totals",
-            Wrong::NumberMissing => "number_missing",
-            Wrong::NumberLeft => "number_left",
-            Wrong::KeyLeft => "key_left",
-            Wrong::Sealed(_) => "sealed",
-            Wrong::CommitsMissing { .. } => "commits_missing",
-            Wrong::Head(_) => "head",
-            Wrong::NoPayment => "no_payment",
-            Wrong::NoPayout => "no_payout",
-            Wrong::NoResult => "no_result",
-            Wrong::OtherResult => "other_result",
-            Wrong::OtherSums { .. } => "other_sums",
-        }
-    }
+    } = "other_sums", "holds {book}, the log {log}";
 }
 
 impl From<ShapeError> for Wrong {

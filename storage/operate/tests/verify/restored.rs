@@ -20,7 +20,9 @@ use till_operate::verify::{Report, VerifyOptions, verify};
 use till_sandbox::book::{Book, MemoryBook, RocksBook};
 use till_storage::engine::{Engine, EngineOptions, StoppedStore};
 use till_storage::family::Family;
-use till_storage::journal::{Append, AppendVerdict, BatchId, CommitNumber, Journal, RowWrite, Sequence, record};
+use till_storage::journal::{
+    Append, AppendVerdict, BatchId, CommitNumber, Journal, RowWrite, Sequence, layout, record,
+};
 use till_storage::rows::{RowReader, ScanDirection};
 use till_storage::vault::Keyring;
 
@@ -130,7 +132,7 @@ impl RestoreWorld {
         let scratch = directory.join("scratch");
         let options = VerifyOptions { acknowledged: Some(store.acknowledged()), ..VerifyOptions::new(scratch) };
         let report = verify(&store, &self.keyring, Some(&book), &options, &mut |_| {}).expect("in memory");
-        let heads = store.heads(None, 100).expect("readable").into_iter();
+        let heads = layout::read_merchants(&store, None, 100).expect("readable").into_iter();
         (report, heads.map(|(merchant, head)| (merchant, head.sequence)).collect())
     }
 
