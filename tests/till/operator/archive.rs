@@ -63,6 +63,15 @@ impl ArchiveDirectories {
         started.unwrap_or_else(|error| panic!("the restored server does not start: {error}"))
     }
 
+    /// Checks that the archive gives back everything once the data is destroyed.
+    #[track_caller]
+    fn restores_all(&self, server: Server, shop: &Shop, ids: &[&str]) {
+        let seen = shop.picture(ids);
+        drop(server);
+        fs::remove_dir_all(self.at("data")).expect("it can be destroyed");
+        assert_eq!(shop.on(&self.restored("one", "copy", &[])).picture(ids), seen);
+    }
+
     /// Restores, which must be refused with these words and leave nothing behind.
     #[track_caller]
     fn refused(&self, checkpoint: &str, until: &[&str], words: &[&str]) {
@@ -251,11 +260,7 @@ fn archived_before_acknowledged_refuses_until_it_can_archive() {
     fs::rename(place.at("elsewhere"), place.at("archive")).expect("it can be moved back");
     wait_until(PATIENCE, "calls are taken again", || shop.sdk("tokenize-card", &card).status == 200);
     let after = shop.pay(200);
-    let seen = shop.picture(&[&before, &after]);
-    drop(server);
-    fs::remove_dir_all(place.at("data")).expect("it can be destroyed");
-    let copy = place.restored("one", "copy", &[]);
-    assert_eq!(shop.on(&copy).picture(&[&before, &after]), seen);
+    place.restores_all(server, &shop, &[&before, &after]);
 }
 
 #[test]
@@ -278,11 +283,7 @@ fn nothing_is_acknowledged_into_an_archive_that_was_deleted() {
     let invite = || shop.call("invite-user", &json!({ "email": "ada@shop.example" })).status == 200;
     wait_until(PATIENCE, "calls are taken again", invite);
     let after = shop.pay(200);
-    let seen = shop.picture(&[&before, &after]);
-    drop(server);
-    fs::remove_dir_all(place.at("data")).expect("it can be destroyed");
-    let copy = place.restored("one", "copy", &[]);
-    assert_eq!(shop.on(&copy).picture(&[&before, &after]), seen);
+    place.restores_all(server, &shop, &[&before, &after]);
 }
 
 #[test]
@@ -303,11 +304,7 @@ fn an_idle_server_notices_that_its_archive_is_gone() {
     let second = shop.pay(200);
     fs::rename(place.at("elsewhere"), place.at("archive")).expect("it can be moved back");
     wait_until_archived(&server);
-    let seen = shop.picture(&[&first, &second]);
-    drop(server);
-    fs::remove_dir_all(place.at("data")).expect("it can be destroyed");
-    let copy = place.restored("one", "copy", &[]);
-    assert_eq!(shop.on(&copy).picture(&[&first, &second]), seen);
+    place.restores_all(server, &shop, &[&first, &second]);
 }
 
 #[test]
