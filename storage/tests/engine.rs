@@ -35,6 +35,12 @@ fn opened(directory: &Path) -> Engine {
     open(directory).unwrap_or_else(|error| panic!("{error}"))
 }
 
+fn new_store() -> (TempDir, Engine) {
+    let directory = directory();
+    let engine = opened(directory.path());
+    (directory, engine)
+}
+
 fn refused(directory: &Path) -> OpenError {
     match open(directory) {
         Ok(_) => panic!("it opened"),
@@ -74,8 +80,7 @@ fn meta(directory: &Path, key: &[u8], value: &[u8]) {
 
 #[test]
 fn a_clean_close_leaves_empty_logs_and_the_last_commits_mark() {
-    let directory = directory();
-    let engine = opened(directory.path());
+    let (directory, engine) = new_store();
     append(&engine, 3);
     assert!(logs(directory.path()).iter().any(|log| fs::metadata(log).is_ok_and(|log| log.len() > 0)));
     engine.close().expect("nothing fails");
@@ -103,8 +108,7 @@ fn a_killed_store_has_every_acknowledged_commit() {
 
 #[test]
 fn an_open_directory_is_refused_until_it_is_closed() {
-    let directory = directory();
-    let engine = opened(directory.path());
+    let (directory, engine) = new_store();
     assert!(matches!(refused(directory.path()), OpenError::InUse { .. }));
     drop(engine);
     opened(directory.path());
@@ -190,8 +194,7 @@ fn a_deleted_row_leaves_the_files_when_it_is_purged() {
 
 #[test]
 fn missing_commits_are_named_and_given_up_only_explicitly() {
-    let directory = directory();
-    let engine = opened(directory.path());
+    let (directory, engine) = new_store();
     append(&engine, 5);
     let log = logs(directory.path()).pop().expect("a live store has a log");
     let kept = fs::metadata(&log).expect("it is there").len();
@@ -219,8 +222,7 @@ fn missing_commits_are_named_and_given_up_only_explicitly() {
 
 #[test]
 fn a_log_damaged_after_the_last_acknowledged_commit_opens() {
-    let directory = directory();
-    let engine = opened(directory.path());
+    let (directory, engine) = new_store();
     append(&engine, 5);
     drop(engine);
     let log = logs(directory.path()).pop().expect("a live store has a log");
@@ -237,8 +239,7 @@ fn a_log_damaged_after_the_last_acknowledged_commit_opens() {
 
 #[test]
 fn an_unending_record_times_out_and_is_read_once_loss_is_accepted() {
-    let directory = directory();
-    let engine = opened(directory.path());
+    let (directory, engine) = new_store();
     append(&engine, 1);
     let log = logs(directory.path()).pop().expect("a live store has a log");
     let second = usize::try_from(fs::metadata(&log).expect("it is there").len()).expect("small");
@@ -268,8 +269,7 @@ fn an_unending_record_times_out_and_is_read_once_loss_is_accepted() {
 
 #[test]
 fn a_database_without_a_mark_is_refused_until_loss_is_accepted() {
-    let directory = directory();
-    let engine = opened(directory.path());
+    let (directory, engine) = new_store();
     append(&engine, 2);
     drop(engine);
     for contents in [None, Some(vec![9; 64])] {
@@ -292,8 +292,7 @@ fn a_database_without_a_mark_is_refused_until_loss_is_accepted() {
 
 #[test]
 fn a_mark_without_its_database_is_refused() {
-    let directory = directory();
-    let engine = opened(directory.path());
+    let (directory, engine) = new_store();
     append(&engine, 2);
     drop(engine);
     fs::remove_dir_all(directory.path().join("db")).expect("it is there");
@@ -304,8 +303,7 @@ fn a_mark_without_its_database_is_refused() {
 
 #[test]
 fn a_creation_that_a_crash_interrupted_is_finished() {
-    let directory = directory();
-    let engine = opened(directory.path());
+    let (directory, engine) = new_store();
     drop(engine);
     fs::remove_file(directory.path().join("high-water")).expect("it is there");
     let (high_water, _) = HighWater::open(directory.path()).expect("nobody has it");
@@ -339,8 +337,7 @@ fn wait_for_threads(name: &str) {
 
 #[test]
 fn the_mark_is_synced_and_knows_the_manifest_within_seconds() {
-    let directory = directory();
-    let engine = opened(directory.path());
+    let (directory, engine) = new_store();
     append(&engine, 1);
     let known = fixtures::read_mark(directory.path()).manifest.byte_count;
     let manifest = fs::read_dir(directory.path().join("db")).expect("it is there").flatten();

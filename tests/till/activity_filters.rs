@@ -25,11 +25,6 @@ fn count(shop: &Shop, filter: &Value) -> usize {
     types(shop, filter).len()
 }
 
-fn join(shop: &Shop, email: &str) -> String {
-    let invitation = shop.call("invite-user", &json!({ "email": email })).id();
-    shop.call("accept-invitation", &json!({ "invitation_id": invitation })).id()
-}
-
 fn plan(shop: &Shop, place: usize) -> String {
     shop.call("list-plans", &json!({})).ok()[place]["plan_id"].as_str().expect("an id").to_owned()
 }
@@ -39,7 +34,7 @@ fn lively_shop(server: &Server) -> (Shop, String) {
     let shop = server.shop_with(json!({ "name": "Shop", "currency": "THB", "support_email": "help@till.example" }));
     let payment = shop.pay_with(100, &json!({ "external_id": "order-1" }));
     shop.call("select-plan", &json!({ "plan_id": plan(&shop, 1) })).ok();
-    let user = join(&shop, "ada@shop.example");
+    let user = shop.join("ada@shop.example");
     shop.call("remove-user", &json!({ "user_id": user })).ok();
     (shop, payment["payment_id"].as_str().expect("an id").to_owned())
 }
@@ -53,16 +48,14 @@ fn now() -> Timestamp {
 
 #[test]
 fn without_a_filter_everything_is_listed() {
-    let server = Server::start();
-    let (shop, _) = lively_shop(&server);
+    let (_server, (shop, _)) = Server::with(lively_shop);
     assert_eq!(types(&shop, &json!({})), ALL);
     assert_eq!(types(&shop, &json!({ "activity_type": null, "terms": null })), ALL, "null is omitted");
 }
 
 #[test]
 fn activity_type_finds_one_type() {
-    let server = Server::start();
-    let (shop, _) = lively_shop(&server);
+    let (_server, (shop, _)) = Server::with(lively_shop);
     for found in ALL {
         assert_eq!(types(&shop, &json!({ "activity_type": found.to_lowercase() })), [found]);
     }
@@ -73,8 +66,7 @@ fn activity_type_finds_one_type() {
 
 #[test]
 fn activity_type_dispute_is_a_group_and_types_are_lower_case() {
-    let server = Server::start();
-    let (shop, _) = lively_shop(&server);
+    let (_server, (shop, _)) = Server::with(lively_shop);
     assert_eq!(count(&shop, &json!({ "activity_type": "dispute" })), 0);
     for refused in ["DISPUTE", "PAYMENT_CAPTURED", "captured", ""] {
         assert_eq!(list(&shop, &json!({ "activity_type": refused })).faults(), ["invalid activity_type"], "{refused}");
@@ -83,8 +75,7 @@ fn activity_type_dispute_is_a_group_and_types_are_lower_case() {
 
 #[test]
 fn actor_key_id_finds_the_entries_of_a_revoked_key() {
-    let server = Server::start();
-    let (shop, _) = lively_shop(&server);
+    let (server, (shop, _)) = Server::with(lively_shop);
     let made = shop.call("generate-key", &json!({ "name": "Second" })).ok();
     let second = server.client().bearer(made["key"].as_str().expect("its text"));
     second.post("/merchants/invite-user", &json!({ "email": "bob@shop.example" })).ok();
@@ -97,8 +88,7 @@ fn actor_key_id_finds_the_entries_of_a_revoked_key() {
 
 #[test]
 fn actor_key_id_that_never_belonged_is_not_found() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (_server, shop, other) = Server::with_shops();
     for key_id in [id_of_nothing(&shop.key_id), other.key_id] {
         list(&shop, &json!({ "actor_key_id": key_id })).refused("NOT_FOUND");
     }
@@ -107,9 +97,8 @@ fn actor_key_id_that_never_belonged_is_not_found() {
 
 #[test]
 fn actor_email_finds_members_former_members_and_support() {
-    let server = Server::start();
-    let (shop, _) = lively_shop(&server);
-    join(&shop, "bob@shop.example");
+    let (_server, (shop, _)) = Server::with(lively_shop);
+    shop.join("bob@shop.example");
     for email in ["ada@shop.example", "Bob@SHOP.example", "help@till.example"] {
         assert_eq!(count(&shop, &json!({ "actor_email": email })), 0, "{email} has belonged, and did nothing");
     }
@@ -117,10 +106,9 @@ fn actor_email_finds_members_former_members_and_support() {
 
 #[test]
 fn actor_email_that_never_belonged_is_not_found() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (_server, shop, other) = Server::with_shops();
     shop.call("invite-user", &json!({ "email": "invited@shop.example" })).ok();
-    join(&other, "theirs@shop.example");
+    other.join("theirs@shop.example");
     for email in ["invited@shop.example", "theirs@shop.example", "nobody@shop.example"] {
         list(&shop, &json!({ "actor_email": email })).refused("NOT_FOUND");
     }
@@ -129,8 +117,7 @@ fn actor_email_that_never_belonged_is_not_found() {
 
 #[test]
 fn object_id_finds_by_payment_external_identifier_and_merchant() {
-    let server = Server::start();
-    let (shop, payment) = lively_shop(&server);
+    let (_server, (shop, payment)) = Server::with(lively_shop);
     assert_eq!(types(&shop, &json!({ "object_id": payment })), ["PAYMENT_CAPTURED"]);
     assert_eq!(types(&shop, &json!({ "object_id": "order-1" })), ["PAYMENT_CAPTURED"]);
     assert_eq!(types(&shop, &json!({ "object_id": shop.merchant_id })), ALL[..4]);
@@ -152,8 +139,7 @@ fn object_id_finds_every_object_with_the_identifier() {
 
 #[test]
 fn object_id_of_nothing_finds_nothing() {
-    let server = Server::start();
-    let (shop, payment) = lively_shop(&server);
+    let (_server, (shop, payment)) = Server::with(lively_shop);
     let refund = format!("rfn{}", &payment[3..]);
     for object_id in [id_of_nothing(&payment), refund, "order-2".to_owned(), id_of_nothing(&shop.merchant_id)] {
         assert_eq!(count(&shop, &json!({ "object_id": object_id })), 0, "{object_id}");
@@ -163,8 +149,7 @@ fn object_id_of_nothing_finds_nothing() {
 
 #[test]
 fn parent_id_is_a_payment_of_something_else() {
-    let server = Server::start();
-    let (shop, payment) = lively_shop(&server);
+    let (_server, (shop, payment)) = Server::with(lively_shop);
     for parent_id in [payment.as_str(), "order-1", "order-2"] {
         assert_eq!(count(&shop, &json!({ "parent_id": parent_id })), 0, "nothing has a parent yet");
     }
@@ -243,8 +228,7 @@ fn created_at_of_no_form_is_refused() {
 
 #[test]
 fn a_keyword_is_carried_as_the_days_that_it_stood_for() {
-    let server = Server::start();
-    let (shop, _) = lively_shop(&server);
+    let (_server, (shop, _)) = Server::with(lively_shop);
     let page = list(&shop, &json!({ "created_at": "this_month", "per_page": 2 })).ok();
     let today = now().to_zoned(TimeZone::UTC).date();
     let month = format!("{}..{}", today.first_of_month(), today.last_of_month());
@@ -254,8 +238,7 @@ fn a_keyword_is_carried_as_the_days_that_it_stood_for() {
 
 #[test]
 fn terms_find_a_part_of_an_address_in_any_letter_case() {
-    let server = Server::start();
-    let (shop, _) = lively_shop(&server);
+    let (_server, (shop, _)) = Server::with(lively_shop);
     for terms in ["ada@shop.example", "ADA@", "@shop", "a", "Shop.Example"] {
         let found = types(&shop, &json!({ "terms": terms, "activity_type": "user_invited" }));
         assert_eq!(found, ["USER_INVITED"], "{terms}");
@@ -266,8 +249,7 @@ fn terms_find_a_part_of_an_address_in_any_letter_case() {
 
 #[test]
 fn terms_find_whole_ids_and_parts_of_them() {
-    let server = Server::start();
-    let (shop, payment) = lively_shop(&server);
+    let (_server, (shop, payment)) = Server::with(lively_shop);
     for terms in [payment.as_str(), &payment.to_uppercase(), &payment[12..], "pay_", "Y_0"] {
         assert_eq!(types(&shop, &json!({ "terms": terms })), ["PAYMENT_CAPTURED"], "{terms}");
     }
@@ -289,8 +271,7 @@ fn terms_are_1_to_255_bytes() {
 
 #[test]
 fn filters_together_must_all_hold() {
-    let server = Server::start();
-    let (shop, payment) = lively_shop(&server);
+    let (_server, (shop, payment)) = Server::with(lively_shop);
     let key = json!({ "actor_key_id": shop.key_id });
     for (more, expected) in [
         (json!({ "activity_type": "plan_switched" }), &ALL[3..4]),
@@ -306,8 +287,7 @@ fn filters_together_must_all_hold() {
 
 #[test]
 fn next_and_previous_are_complete_bodies_with_the_filters() {
-    let server = Server::start();
-    let (shop, _) = lively_shop(&server);
+    let (_server, (shop, _)) = Server::with(lively_shop);
     let filters = json!({
         "actor_key_id": shop.key_id, "object_id": shop.merchant_id, "terms": "MER_", "created_at": "2020-01-01..",
     });

@@ -1,17 +1,11 @@
 //! Disputes and the interest of instalments over HTTP: contract, sections 7, 9, 9.1a, 10 and 11.
 
-use std::thread;
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
-use crate::harness::{Server, Shop, id_of_nothing};
+use crate::harness::{PATIENCE, Server, Shop, first_answer, id_of_nothing, wait_until};
 
 /// The card whose payments are disputed as soon as they are captured.
 const DISPUTED: &str = "4000000000000259";
-/// The time that the sandbox may take to decide by evidence before the test gives up.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// Opens a dispute about all that is left of a payment.
 fn open(server: &Server, shop: &Shop, payment: &str) -> String {
     server.admin("open-dispute", &json!({ "merchant_id": shop.merchant_id, "payment_id": payment })).id()
@@ -32,15 +26,7 @@ fn challenge(shop: &Shop, dispute: &str, evidence: &str) {
 
 /// The dispute once it has this status.
 fn until(shop: &Shop, dispute: &str, status: &str) -> Value {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let found = find(shop, dispute);
-        if found["status"] == status {
-            return found;
-        }
-        assert!(Instant::now() < until, "still not {status}: {found}");
-        thread::sleep(Duration::from_millis(2));
-    }
+    first_answer(PATIENCE, &format!("still not {status}"), || find(shop, dispute), |found| found["status"] == status)
 }
 
 fn picked(object: &Value, names: &[&str]) -> Value {
@@ -80,8 +66,9 @@ fn a_dispute_shows_in_the_payment_the_ledger_and_the_events() {
 
 #[test]
 fn a_lost_dispute_charges_back_and_reverses_a_whole_loss() {
-    let server = Server::start();
-    let shop = server.shop_with(json!({ "name": "Café Siam", "currency": "THB", "settlement_delay_seconds": 0 }));
+    let (server, shop) = Server::with(|server| {
+        server.shop_with(json!({ "name": "Café Siam", "currency": "THB", "settlement_delay_seconds": 0 }))
+    });
     let payment = shop.pay(10_000);
     let id = open(&server, &shop, &payment);
     assert_eq!(shop.balance()["available"], 0);
@@ -166,11 +153,7 @@ fn the_disputed_card_is_disputed_with_either_way_of_capturing() {
     let later = shop.initiate(&shop.session_of(DISPUTED, 200), 200, &json!({ "capture": false })).id();
     assert_eq!(shop.settled(&later)["status"], "AUTHORIZED");
     assert_eq!(shop.call("capture-payment", &json!({ "payment_id": later, "amount": 150 })).ok(), true);
-    let until = Instant::now() + PATIENCE;
-    while shop.payment(&later)["status"] != "DISPUTED" {
-        assert!(Instant::now() < until, "still not disputed");
-        thread::sleep(Duration::from_millis(2));
-    }
+    wait_until(PATIENCE, "still not disputed", || shop.payment(&later)["status"] == "DISPUTED");
     let amounts: Vec<Value> =
         shop.all("list-disputes").iter().map(|it| picked(it, &["payment_id", "amount"])).collect();
     assert_eq!(json!(amounts), json!([[later, 150], [at_once, 100]]));
@@ -244,9 +227,7 @@ fn a_dispute_outlives_a_killed_server_and_takes_evidence_then() {
     let (mut server, shop) = Server::with_shop();
     let payment = shop.pay(100);
     let id = open(&server, &shop, &payment);
-    server.kill();
-    server.restart();
-    let shop = shop.on(&server);
+    let shop = server.restart_with(&shop);
     assert_eq!(find(&shop, &id)["status"], "OPEN");
     challenge(&shop, &id, "losing_evidence");
     until(&shop, &id, "LOST");

@@ -13,8 +13,7 @@ struct Books {
 
 impl Books {
     fn new() -> Books {
-        let server = Server::start();
-        let shop = server.shop();
+        let (server, shop) = Server::with_shop();
         let prices = json!({
             "merchant_id": shop.merchant_id, "payment_method": "CARD", "acquirer": "sandbox", "enabled": true,
             "authorizes_without_capture": true, "fee_fixed": 7,

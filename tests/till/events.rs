@@ -28,8 +28,7 @@ fn names(events: &[Value]) -> Vec<(&str, &str)> {
 
 #[test]
 fn events_are_numbered_without_gaps_and_found_by_id() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (_server, shop, other) = Server::with_shops();
     let paid = shop.pay(500);
     other.pay(100);
     let held = shop.initiate(&shop.session(300), 300, &json!({ "capture": false, "external_id": "order-1" })).id();

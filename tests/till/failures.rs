@@ -11,9 +11,8 @@ use crate::harness::{ApiAnswer, CARD, Stage};
 /// The media type of RFC 9457.
 const PROBLEM: &str = "application/problem+json";
 
-fn stage() -> Stage {
-    Stage::at("2025-04-01T00:00:00Z")
-}
+/// The time at which the tests begin.
+const START: &str = "2025-04-01T00:00:00Z";
 
 #[track_caller]
 fn is_unavailable(answer: &ApiAnswer, outcome: &str) {
@@ -26,8 +25,7 @@ fn is_unavailable(answer: &ApiAnswer, outcome: &str) {
 
 #[test]
 fn an_unexpected_failure_reveals_nothing_and_stops_nothing() {
-    let stage = stage();
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop(START);
     let session = json!({ "payment_session_id": shop.session(100) });
     let calls: [&dyn Fn() -> ApiAnswer; 3] =
         [&|| shop.call("get-balance", &json!({})), &|| shop.sdk("check-status", &session), &|| {
@@ -49,8 +47,7 @@ fn an_unexpected_failure_reveals_nothing_and_stops_nothing() {
 
 #[test]
 fn a_failed_write_is_not_done_and_leaves_nothing() {
-    let stage = stage();
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop(START);
     let session = shop.session(100);
     let before = shop.picture(&[&session]);
     stage.store().fail_append(0, AppendFault::Unavailable);
@@ -65,8 +62,7 @@ fn a_failed_write_is_not_done_and_leaves_nothing() {
 
 #[test]
 fn a_write_with_unknown_outcome_is_answered_as_unknown() {
-    let stage = stage();
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop(START);
     stage.store().fail_append(0, AppendFault::AmbiguousWritten);
     let answer = shop.call("invite-user", &json!({ "email": "ada@shop.example" }));
     is_unavailable(&answer, "unknown");
@@ -76,8 +72,7 @@ fn a_write_with_unknown_outcome_is_answered_as_unknown() {
 
 #[test]
 fn a_card_that_the_vault_has_lost_fails_with_its_own_code() {
-    let stage = stage();
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop(START);
     let token = shop.token_of(CARD, "MULTIPLE");
     let session = shop.session_with(100, &json!({ "token": token }));
     let merchant: MerchantId = shop.merchant_id.parse().expect("a merchant's id");

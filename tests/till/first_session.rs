@@ -2,19 +2,19 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::harness::{Pair, Start};
+use crate::harness::{KilledOnDrop, Pair, Start};
 
 /// The end of the session's last line.
 const LAST: &str = "get-balance '{}'";
 
 /// A demo server and the session that it printed. Dropping it kills the server.
 struct Demo {
-    child: Child,
+    _child: KilledOnDrop,
     session: String,
 }
 
@@ -31,7 +31,7 @@ impl Demo {
                 break;
             }
         }
-        Demo { child, session }
+        Demo { _child: KilledOnDrop(child), session }
     }
 
     /// The output of a shell that is given the session as its input.
@@ -59,13 +59,6 @@ impl Demo {
         assert_eq!(answers[1]["page"][0]["activity_type"], "PAYMENT_CAPTURED", "{shown}");
         assert_eq!(answers[2]["page"][0]["amount"], 10_000, "{shown}");
         assert_eq!(answers[3]["currency"], "USD", "{shown}");
-    }
-}
-
-impl Drop for Demo {
-    fn drop(&mut self) {
-        let _already_ended = self.child.kill();
-        let _reaped = self.child.wait();
     }
 }
 

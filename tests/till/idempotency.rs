@@ -119,9 +119,7 @@ fn every_change_is_done_once_under_its_key_over_a_crash() {
     };
     is_repeated(&shop);
     let activity = shop.all("list-activity-logs");
-    server.kill();
-    server.restart();
-    let shop = shop.on(&server);
+    let shop = server.restart_with(&shop);
     is_repeated(&shop);
     let later = shop.all("list-activity-logs");
     let of_the_team = |entries: &[Value]| entries.iter().filter(|entry| entry["object_type"].is_null()).count();

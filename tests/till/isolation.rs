@@ -55,8 +55,7 @@ fn owner_and_other(server: &Server) -> (Rich, Shop) {
 
 #[test]
 fn a_payment_of_another_merchant_cannot_be_found() {
-    let server = Server::start();
-    let (owner, other) = owner_and_other(&server);
+    let (_server, (owner, other)) = Server::with(owner_and_other);
     assert_same(&owner.payment, |id| other.call("find-payment", &json!({ "payment_id": id }))).refused("NOT_FOUND");
     let external = other.call("find-payment", &json!({ "payment_id": "order-1" }));
     let nothing = other.call("find-payment", &json!({ "payment_id": "order-0" }));
@@ -65,8 +64,7 @@ fn a_payment_of_another_merchant_cannot_be_found() {
 
 #[test]
 fn a_customer_of_another_merchant_cannot_be_found_or_named() {
-    let server = Server::start();
-    let (owner, other) = owner_and_other(&server);
+    let (_server, (owner, other)) = Server::with(owner_and_other);
     assert_same(&owner.customer, |id| other.call("find-contact", &json!({ "contact_id": id }))).refused("NOT_FOUND");
     let (external, nothing) = ("ada", "bob");
     let find = |id: &str| other.call("find-contact", &json!({ "contact_id": id }));
@@ -89,8 +87,7 @@ fn a_customer_of_another_merchant_cannot_be_found_or_named() {
 
 #[test]
 fn a_session_of_another_merchant_cannot_be_used_or_seen() {
-    let server = Server::start();
-    let (owner, other) = owner_and_other(&server);
+    let (_server, (owner, other)) = Server::with(owner_and_other);
     for session in [&owner.session, &owner.used_session] {
         assert_same(session, |id| other.initiate(id, 100, &json!({}))).refused("NOT_FOUND");
         for endpoint in ["check-status", "discover-next-action", "retrieve-payment-session"] {
@@ -102,8 +99,7 @@ fn a_session_of_another_merchant_cannot_be_used_or_seen() {
 
 #[test]
 fn a_card_of_another_merchant_cannot_be_selected_or_paid_with() {
-    let server = Server::start();
-    let (owner, other) = owner_and_other(&server);
+    let (_server, (owner, other)) = Server::with(owner_and_other);
     let selection = |id: &str| json!({ "amount": 100, "currency": "THB", "payment_method": "CARD", "card_id": id });
     assert_same(&owner.card, |id| other.sdk("select-payment-method", &selection(id))).refused("NOT_FOUND");
     let session = other.session_with(100, &json!({}));
@@ -115,8 +111,7 @@ fn a_card_of_another_merchant_cannot_be_selected_or_paid_with() {
 
 #[test]
 fn a_token_of_another_merchant_cannot_be_selected() {
-    let server = Server::start();
-    let (owner, other) = owner_and_other(&server);
+    let (_server, (owner, other)) = Server::with(owner_and_other);
     let selection = |id: &str| json!({ "amount": 100, "currency": "THB", "payment_method": "CARD", "token": id });
     assert_same(&owner.token, |id| other.sdk("select-payment-method", &selection(id))).refused("NOT_FOUND");
     let single = owner.shop.token_of(CARD, "SINGLE");
@@ -140,8 +135,7 @@ fn a_token_may_be_selected_by_any_installation_of_its_merchant() {
 
 #[test]
 fn an_installation_is_unknown_under_another_merchant() {
-    let server = Server::start();
-    let (owner, other) = owner_and_other(&server);
+    let (_server, (owner, other)) = Server::with(owner_and_other);
     let session = json!({ "payment_session_id": owner.session });
     let card =
         json!({ "number": CARD, "name": "A", "expiration_date": "12/49", "security_code": "123", "usage": "SINGLE" });
@@ -164,8 +158,7 @@ fn an_installation_is_unknown_under_another_merchant() {
 
 #[test]
 fn a_foreign_cursor_is_only_a_time_and_reveals_nothing() {
-    let server = Server::start();
-    let (owner, other) = owner_and_other(&server);
+    let (_server, (owner, other)) = Server::with(owner_and_other);
     for (endpoint, cursor) in [("balance-history", &owner.entry), ("list-activity-logs", &owner.activity)] {
         for name in ["after", "before"] {
             let page = assert_same(cursor, |id| beside_named(other.call(endpoint, &json!({ name: id })), id)).ok();
@@ -189,8 +182,7 @@ fn beside_named(mut answer: ApiAnswer, asked: &str) -> ApiAnswer {
 
 #[test]
 fn lists_and_the_balance_are_the_merchants_own() {
-    let server = Server::start();
-    let owner = Rich::new(&server);
+    let (server, owner) = Server::with(Rich::new);
     let before = owner.shop.picture(&[&owner.payment, &owner.customer, &owner.session]);
     let other = server.shop();
     assert_eq!((other.all("balance-history").len(), other.all("list-activity-logs").len()), (0, 0));
@@ -202,8 +194,7 @@ fn lists_and_the_balance_are_the_merchants_own() {
 
 #[test]
 fn an_operators_call_does_not_reach_another_merchants_key() {
-    let server = Server::start();
-    let (owner, other) = owner_and_other(&server);
+    let (server, (owner, other)) = Server::with(owner_and_other);
     let revoke = |id: &str| server.admin("revoke-key", &json!({ "merchant_id": other.merchant_id, "key_id": id }));
     assert_same(&owner.shop.key_id, revoke).refused("NOT_FOUND");
     owner.shop.balance();
@@ -211,8 +202,7 @@ fn an_operators_call_does_not_reach_another_merchants_key() {
 
 #[test]
 fn an_external_id_taken_by_another_merchant_is_free_here() {
-    let server = Server::start();
-    let (owner, other) = owner_and_other(&server);
+    let (_server, (owner, other)) = Server::with(owner_and_other);
     let paid = other.pay_with(100, &json!({ "external_id": "order-1" }));
     assert_ne!(paid["payment_id"], json!(owner.payment));
     assert_eq!(other.payment("order-1"), paid);

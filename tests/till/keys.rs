@@ -125,8 +125,7 @@ fn an_expired_key_is_refused_like_an_unknown_one() {
 
 #[test]
 fn keys_of_others_and_unknown_keys_are_not_found() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (_server, shop, other) = Server::with_shops();
     for key_id in [other.key_id.clone(), id_of_nothing(&shop.key_id)] {
         shop.call("find-key", &json!({ "key_id": key_id })).refused("NOT_FOUND");
         shop.call("revoke-key", &json!({ "key_id": key_id })).refused("NOT_FOUND");

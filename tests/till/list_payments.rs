@@ -15,8 +15,7 @@ fn list(shop: &Shop, body: &Value) -> Value {
 
 #[test]
 fn payments_are_listed_newest_first_as_find_payment_shows_them() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (_server, shop, other) = Server::with_shops();
     let (first, second) = (shop.pay(100), shop.pay(200));
     other.pay(300);
     let page = list(&shop, &json!({}));

@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, Shop, id_of_nothing, merged};
+use crate::harness::{Server, SetOnDrop, Shop, id_of_nothing, merged};
 
 /// The number of entries that a list gets before it is paged through.
 const ENTRIES: usize = 300;
@@ -29,15 +29,6 @@ fn pay(_: &Server, shop: &Shop, _: usize) {
     let payment =
         shop.initiate(&shop.installment_session(100, "merchant"), 100, &json!({ "interest_bearer": "merchant" }));
     shop.settled(&payment.id());
-}
-
-/// Stops a writer when it is dropped, also by a failed assertion, because the scope waits for the writer.
-struct StopOnDrop<'a>(&'a AtomicBool);
-
-impl Drop for StopOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 impl GrowingList {
@@ -67,14 +58,13 @@ impl GrowingList {
     }
 
     fn paged_both_ways_while_others_write(&self) {
-        let server = Server::start();
-        let shop = server.shop();
+        let (server, shop) = Server::with_shop();
         self.fill(&server, &shop, ENTRIES);
         let before: Vec<String> = self.pages(&shop, &json!({ "per_page": 100 }), "next").concat();
         assert_eq!(before.len(), ENTRIES);
         let done = AtomicBool::new(false);
         thread::scope(|scope| {
-            let stop = StopOnDrop(&done);
+            let stop = SetOnDrop(&done);
             let writer = scope.spawn(|| {
                 let mut number = ENTRIES;
                 while !done.load(Ordering::Relaxed) {
@@ -189,8 +179,7 @@ fn invited(server: &Server, entries: usize) -> Shop {
 
 #[test]
 fn an_activity_page_has_25_entries_unless_1_to_100_are_asked() {
-    let server = Server::start();
-    let shop = invited(&server, 103);
+    let (_server, shop) = Server::with(|server| invited(server, 103));
     let size = |body: Value| ACTIVITY.ids(&shop.call("list-activity-logs", &body).ok()).len();
     assert_eq!((size(json!({})), size(json!({ "per_page": null }))), (25, 25));
     assert_eq!((size(json!({ "per_page": 1 })), size(json!({ "per_page": 100 }))), (1, 100));
@@ -201,8 +190,7 @@ fn an_activity_page_has_25_entries_unless_1_to_100_are_asked() {
 
 #[test]
 fn after_and_before_answer_the_entries_next_to_the_cursor() {
-    let server = Server::start();
-    let shop = invited(&server, 10);
+    let (_server, shop) = Server::with(|server| invited(server, 10));
     let all = ACTIVITY.ids(&shop.call("list-activity-logs", &json!({})).ok());
     let page = |body: Value| shop.call("list-activity-logs", &body).ok();
     let older = page(json!({ "after": all[2], "per_page": 3 }));
@@ -268,8 +256,8 @@ fn an_unknown_cursor_stands_for_its_time() {
 
 #[test]
 fn lists_are_empty_at_first_and_the_history_needs_a_balance() {
-    let server = Server::start();
-    let merchant_id = server.admin("create-merchant", &json!({ "name": "New", "currency": "USD" })).id();
+    let (server, merchant_id) =
+        Server::with(|server| server.admin("create-merchant", &json!({ "name": "New", "currency": "USD" })).id());
     let named = json!({ "merchant_id": merchant_id });
     let key = server.admin("generate-key", &merged(&named, &json!({ "name": "Server" }))).ok();
     let client = server.client().bearer(key["key"].as_str().expect("a key"));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, Shop, merged};
+use crate::harness::{Server, SetOnDrop, Shop, merged};
 
 /// Threads that fill a list at the same time.
 const WRITERS: usize = 8;
@@ -93,15 +93,6 @@ fn fill(times: usize, write: impl Fn(usize) + Sync) {
     });
 }
 
-/// Sets a flag when it is dropped, also when a check fails.
-struct Done<'a>(&'a AtomicBool);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 /// Reads while other threads write; at least one write is done meanwhile.
 pub(crate) fn read_while_writing(read: impl FnOnce(), write: impl Fn(usize) + Sync) {
     let (is_done, written) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -111,7 +102,7 @@ pub(crate) fn read_while_writing(read: impl FnOnce(), write: impl Fn(usize) + Sy
                 write(written.fetch_add(1, Ordering::Relaxed));
             }
         });
-        let _done = Done(&is_done);
+        let _done = SetOnDrop(&is_done);
         while written.load(Ordering::Relaxed) == 0 {
             std::thread::yield_now();
         }
@@ -122,8 +113,7 @@ pub(crate) fn read_while_writing(read: impl FnOnce(), write: impl Fn(usize) + Sy
 
 /// Invites a user, who joins and is removed: three entries.
 fn come_and_go(shop: &Shop, email: &str) {
-    let invitation = shop.call("invite-user", &json!({ "email": email })).id();
-    let user = shop.call("accept-invitation", &json!({ "invitation_id": invitation })).id();
+    let user = shop.join(email);
     shop.call("remove-user", &json!({ "user_id": user })).ok();
 }
 

@@ -3,14 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Barrier;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{ApiAnswer, Server, Shop, merged};
-
-/// The longest time that the test waits for work in the background.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::harness::{ApiAnswer, PATIENCE, Server, Shop, merged, wait_until};
 
 /// Calls of one merchant about one record.
 struct RecordCalls {
@@ -59,15 +56,6 @@ fn number(value: &Value) -> u64 {
     value.as_u64().expect("an integer")
 }
 
-/// Waits until a condition holds.
-fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < until, "{what} did not come about");
-        thread::sleep(Duration::from_millis(20));
-    }
-}
-
 /// Checks the whole store while no server runs on it.
 fn verify(server: &Server) {
     let output = server.command().arg("verify").output().expect("the binary can be started");
@@ -77,8 +65,7 @@ fn verify(server: &Server) {
 
 #[test]
 fn the_example_of_the_specification_holds() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     record.sync(&json!({ "tags": ["a"] }));
     assert_eq!(record.add("tags", &json!("b")).ok(), json!(true));
     assert_eq!(record.add("tags", &json!("a")).ok(), json!(false));
@@ -87,8 +74,7 @@ fn the_example_of_the_specification_holds() {
 
 #[test]
 fn a_missing_record_path_and_object_are_made() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     assert_eq!(record.add("a.b.tags", &json!(1)).ok(), json!(true));
     assert_eq!(record.add("", &json!(1)).faults(), ["not_a_set path"]);
     assert_eq!(record.value(), json!({ "a": { "b": { "tags": [1] } } }));
@@ -102,8 +88,7 @@ fn a_missing_record_path_and_object_are_made() {
 
 #[test]
 fn without_a_path_the_root_is_the_set() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     assert_eq!(record.call("add-to-metadata-set", &json!({ "value": { "a": 1 } })).ok(), json!(true));
     assert_eq!(record.add("", &json!([1])).ok(), json!(true));
     assert_eq!(record.value(), json!([{ "a": 1 }, [1]]));
@@ -111,8 +96,7 @@ fn without_a_path_the_root_is_the_set() {
 
 #[test]
 fn null_is_an_item_and_must_be_there_to_be_one() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     assert_eq!(record.add("l", &Value::Null).ok(), json!(true));
     assert_eq!(record.add("l", &Value::Null).ok(), json!(false));
     assert_eq!(record.value(), json!({ "l": [null] }));
@@ -121,8 +105,7 @@ fn null_is_an_item_and_must_be_there_to_be_one() {
 
 #[test]
 fn values_with_the_same_canonical_form_are_one_item() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     let add = |value: &str| {
         let body = format!(r#"{{"key":"cart","path":"l","value":{value}}}"#);
         record.shop.client().post_bytes("/merchants/add-to-metadata-set", body.as_bytes()).ok()
@@ -144,8 +127,7 @@ fn values_with_the_same_canonical_form_are_one_item() {
 
 #[test]
 fn a_value_that_is_no_set_is_refused_and_unchanged() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     record.sync(&json!({ "object": { "x": 1 }, "text": "t", "list": [1], "none": null, "flag": false }));
     for path in ["", "object", "object.x", "text", "text.x", "list.x", "none.x", "flag"] {
         assert_eq!(record.add(path, &json!(1)).faults(), ["not_a_set path"], "{path}");
@@ -157,8 +139,7 @@ fn a_value_that_is_no_set_is_refused_and_unchanged() {
 
 #[test]
 fn a_value_nests_at_most_so_deep_that_it_can_be_sent_back() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     let path = vec!["a"; 60].join(".");
     assert_eq!(record.add(&path, &json!([[[]]])).faults(), ["invalid value"]);
     assert_eq!(record.add(&path, &json!([[]])).ok(), json!(true));
@@ -168,8 +149,7 @@ fn a_value_nests_at_most_so_deep_that_it_can_be_sent_back() {
 
 #[test]
 fn a_version_is_the_one_that_the_caller_saw_or_zero_for_none() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     let mismatch = |answer: ApiAnswer, current: u64| {
         assert_eq!(answer.faults(), ["version_mismatch version"]);
         assert_eq!(answer.details()[0]["current"], current, "{}", answer.body);
@@ -191,8 +171,7 @@ fn a_version_is_the_one_that_the_caller_saw_or_zero_for_none() {
 
 #[test]
 fn the_version_grows_with_every_change_and_stays_without_one() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     type VersionedStep = (fn(&RecordCalls) -> Value, u64);
     let steps: [VersionedStep; 7] = [
         (|record| record.add("l", &json!(1)).ok(), 1),
@@ -211,8 +190,7 @@ fn the_version_grows_with_every_change_and_stays_without_one() {
 
 #[test]
 fn an_array_used_as_a_set_keeps_the_first_of_equal_items() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     let synced = record.sync(&json!({ "l": [3, 1, 3, 1.0, { "a": 1 }] }));
     assert_eq!(synced["metadata"]["l"], json!([3, 1, 3, 1, { "a": 1 }]));
     assert_eq!(record.add("l", &json!(2)).ok(), json!(true));
@@ -221,8 +199,7 @@ fn an_array_used_as_a_set_keeps_the_first_of_equal_items() {
 
 #[test]
 fn removing_answers_true_only_for_a_present_item() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     assert_eq!(record.remove("l", &json!(1)).ok(), json!(false));
     record.shop.call("retrieve-metadata", &json!({ "key": "cart" })).refused("NOT_FOUND");
     record.sync(&json!({ "l": [1, 2, 3] }));
@@ -235,8 +212,7 @@ fn removing_answers_true_only_for_a_present_item() {
 
 #[test]
 fn every_accepted_call_moves_the_expiry() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     let lives = |expected: u64| {
         let found = record.record();
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();
@@ -257,12 +233,11 @@ fn every_accepted_call_moves_the_expiry() {
 
 #[test]
 fn an_expired_record_is_not_found_and_removed_later() {
-    let mut server = Server::start();
-    let record = record(&server);
+    let (mut server, record) = Server::with(record);
     record.add("l", &json!("old")).ok();
     record.add_with("l", &json!("older"), &json!({ "ttl": 1 })).ok();
     let expires_at = number(&record.record()["expires_at"]);
-    eventually("the expiry", || record.call("retrieve-metadata", &json!({})).status != 200);
+    wait_until(PATIENCE, "it does not expire", || record.call("retrieve-metadata", &json!({})).status != 200);
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_secs();
     assert!(now >= expires_at);
     record.call("retrieve-metadata", &json!({})).refused("NOT_FOUND");
@@ -277,8 +252,7 @@ fn an_expired_record_is_not_found_and_removed_later() {
 
 #[test]
 fn a_deleted_record_is_not_found_and_its_key_is_free() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     assert_eq!(record.call("delete-metadata", &json!({})).ok(), json!(false));
     record.add("l", &json!(1)).ok();
     assert_eq!(record.call("delete-metadata", &json!({})).ok(), json!(true));
@@ -289,8 +263,7 @@ fn a_deleted_record_is_not_found_and_its_key_is_free() {
 
 #[test]
 fn syncing_replaces_the_whole_value_and_answers_the_record() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     let first = record.sync(&json!({ "b": 1.50, "a": [1, 1], "é": "ü" }));
     assert_eq!(first["metadata"], json!({ "b": 1.5, "a": [1, 1], "é": "ü" }));
     assert_eq!((&first["version"], &first["bytesize"]), (&json!(1), &json!(29)));
@@ -308,8 +281,7 @@ fn syncing_replaces_the_whole_value_and_answers_the_record() {
 
 #[test]
 fn a_part_of_the_value_is_answered_by_its_path() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     record.sync(&json!({ "a": { "l": [1], "s": "x", "n": null } }));
     record.add("a.l", &json!(2)).ok();
     let at = |path: &str| record.call("retrieve-metadata", &json!({ "path": path, "data_only": true })).ok();
@@ -324,8 +296,7 @@ fn a_part_of_the_value_is_answered_by_its_path() {
 
 #[test]
 fn a_set_of_over_ten_thousand_items_is_answered_in_pages() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     let all: Vec<u64> = (0..20_500).collect();
     record.sync(&json!({ "big": all[..20_499], "few": [1] }));
     assert_eq!(record.add("big", &json!(20_499)).ok(), json!(true));
@@ -356,8 +327,7 @@ fn a_set_of_over_ten_thousand_items_is_answered_in_pages() {
 
 #[test]
 fn a_smaller_set_has_pages_when_they_are_asked_for() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     record.sync(&json!({ "l": [0, 1, 2, 3, 4], "s": "x" }));
     let page = |arguments: &Value| {
         let body = merged(&json!({ "path": "l", "data_only": true }), arguments);
@@ -381,8 +351,7 @@ fn a_smaller_set_has_pages_when_they_are_asked_for() {
 
 #[test]
 fn no_item_is_skipped_when_an_array_becomes_a_set_meanwhile() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     let array = json!([3, 3, 1, 3, 2, 1, 1, 4, 2, 5]);
     for (start, link) in [(json!({ "per_page": 2 }), "next"), (json!({ "per_page": 2, "before": 10 }), "previous")] {
         for pages_before in 0..5 {
@@ -415,7 +384,9 @@ fn records_are_listed_newest_first_in_both_directions() {
     shop.call("sync-metadata", &json!({ "key": "k2", "metadata": { "n": 2 } })).ok();
     shop.call("delete-metadata", &json!({ "key": "k4" })).ok();
     shop.call("add-to-metadata-set", &json!({ "key": "k5", "path": "l", "value": 1, "ttl": 1 })).ok();
-    eventually("the expiry", || shop.call("retrieve-metadata", &json!({ "key": "k5" })).status != 200);
+    wait_until(PATIENCE, "it does not expire", || {
+        shop.call("retrieve-metadata", &json!({ "key": "k5" })).status != 200
+    });
     let keys = |page: &Value| -> Vec<String> {
         let page = page["page"].as_array().expect("a page").iter();
         page.map(|record| record["key"].as_str().expect("a key").to_owned()).collect()
@@ -447,8 +418,7 @@ fn records_of_another_merchant_are_not_found() {
 
 #[test]
 fn a_named_call_is_answered_as_before_however_it_is_spelt() {
-    let mut server = Server::start();
-    let record = record(&server);
+    let (mut server, record) = Server::with(record);
     let named = |shop: &Shop, key: &str, endpoint: &str, body: &str| {
         let client = shop.client().idempotency_key(key);
         client.post_bytes(&format!("/merchants/{endpoint}"), body.as_bytes())
@@ -474,8 +444,7 @@ fn a_named_call_is_answered_as_before_however_it_is_spelt() {
 
 #[test]
 fn an_empty_path_and_none_are_one_call() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     let named = |body: &Value| record.shop.client().idempotency_key("1").post("/merchants/add-to-metadata-set", body);
     assert_eq!(named(&json!({ "key": "cart", "value": "" })).ok(), json!(true));
     for same in [json!({ "key": "cart", "path": "", "value": "" }), json!({ "key": "cart", "path": null, "value": "" })]
@@ -489,8 +458,7 @@ fn an_empty_path_and_none_are_one_call() {
 
 #[test]
 fn a_suspended_merchant_reads_and_changes_nothing() {
-    let server = Server::start();
-    let record = record(&server);
+    let (server, record) = Server::with(record);
     record.add("l", &json!(1)).ok();
     server.admin("suspend-merchant", &json!({ "merchant_id": record.shop.merchant_id })).ok();
     record.add("l", &json!(2)).refused("MERCHANT_SUSPENDED");
@@ -501,8 +469,7 @@ fn a_suspended_merchant_reads_and_changes_nothing() {
 
 #[test]
 fn the_limits_are_named_when_they_are_exceeded() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     let long = "x".repeat(900_000);
     for name in ["a", "b", "c", "d"] {
         record.add(&format!("{name}{long}"), &json!(1)).ok();
@@ -518,8 +485,7 @@ fn the_limits_are_named_when_they_are_exceeded() {
 
 #[test]
 fn a_record_holds_at_most_64_mebibytes() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     let item = |number: usize| json!(format!("{number}{}", "x".repeat(1_000_000)));
     for number in 0..67 {
         assert_eq!(record.add("l", &item(number)).ok(), json!(true));
@@ -540,8 +506,7 @@ fn a_record_holds_at_most_64_mebibytes() {
 
 #[test]
 fn of_two_hundred_first_writers_one_is_first() {
-    let server = Server::start();
-    let record = record(&server);
+    let (_server, record) = Server::with(record);
     let at_once = Barrier::new(200);
     let answers: Vec<ApiAnswer> = thread::scope(|scope| {
         let add = |number: usize| {
@@ -567,8 +532,7 @@ fn of_two_hundred_first_writers_one_is_first() {
 
 #[test]
 fn a_thousand_simultaneous_items_are_there_after_a_kill() {
-    let mut server = Server::start();
-    let record = record(&server);
+    let (mut server, record) = Server::with(record);
     let at_once = Barrier::new(200);
     thread::scope(|scope| {
         for thread in 0..200 {
@@ -586,7 +550,6 @@ fn a_thousand_simultaneous_items_are_there_after_a_kill() {
     let items = before["metadata"]["l"].as_array().expect("items");
     let distinct: BTreeSet<&str> = items.iter().filter_map(Value::as_str).collect();
     assert_eq!((items.len(), distinct.len()), (1_000, 1_000));
-    server.kill();
     server.restart();
     let record = RecordCalls { shop: record.shop.on(&server) };
     assert_eq!(record.record(), before);
@@ -598,8 +561,7 @@ fn a_thousand_simultaneous_items_are_there_after_a_kill() {
 
 #[test]
 fn garbage_left_by_a_kill_is_removed_after_it() {
-    let mut server = Server::start();
-    let record = record(&server);
+    let (mut server, record) = Server::with(record);
     let items: Vec<u64> = (0..5_000).collect();
     record.sync(&json!({ "l": items }));
     record.add("l", &json!("one more")).ok();
@@ -607,7 +569,6 @@ fn garbage_left_by_a_kill_is_removed_after_it() {
     record.add("l", &json!("one more")).ok();
     record.add("m", &json!(2)).ok();
     record.call("delete-metadata", &json!({})).ok();
-    server.kill();
     server.restart();
     let record = RecordCalls { shop: record.shop.on(&server) };
     record.add("l", &json!("new")).ok();

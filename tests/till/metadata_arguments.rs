@@ -75,8 +75,7 @@ fn a_path_is_names_between_single_dots_or_the_root() {
 
 #[test]
 fn a_ttl_is_1_second_to_two_years_and_of_the_whole_record() {
-    let stage = Stage::at("2025-04-01T00:00:00Z");
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop("2025-04-01T00:00:00Z");
     refuses(&shop, "ttl", &[json!(0), json!(-1), json!(63_072_001), json!(1.5), json!("60"), json!(true)]);
     for ttl in [json!(63_072_000), json!(60.0), json!(1)] {
         add(&shop, &json!({ "path": "a.b", "ttl": ttl })).ok();
@@ -91,8 +90,7 @@ fn a_ttl_is_1_second_to_two_years_and_of_the_whole_record() {
 
 #[test]
 fn a_version_is_an_integer_and_a_stale_one_changes_nothing() {
-    let stage = Stage::at("2025-04-01T00:00:00Z");
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop("2025-04-01T00:00:00Z");
     refuses(&shop, "version", &[json!(-1), json!(0.5), json!("0"), json!(true), json!([])]);
     assert_eq!(add(&shop, &json!({ "version": 0 })).ok(), true);
     let before = record(&shop, "k");

@@ -3,14 +3,10 @@
 use std::fs;
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, Shop, id_of_nothing, merged};
-
-/// The time that a payout may stay open before the test gives up.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::harness::{PATIENCE, Server, Shop, first_answer, id_of_nothing, merged};
 
 /// A merchant with this balance.
 fn shop_with(server: &Server, minor: u64) -> Shop {
@@ -29,15 +25,7 @@ fn find(shop: &Shop, payout: &str) -> Value {
 
 /// The payout once the acquirer has answered.
 fn ended(shop: &Shop, payout: &str) -> Value {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let found = find(shop, payout);
-        if found["status"] != "PENDING" {
-            return found;
-        }
-        assert!(Instant::now() < until, "still not done: {found}");
-        thread::sleep(Duration::from_millis(2));
-    }
+    first_answer(PATIENCE, "still not done", || find(shop, payout), |found| found["status"] != "PENDING")
 }
 
 fn available(shop: &Shop) -> Value {
@@ -46,8 +34,7 @@ fn available(shop: &Shop) -> Value {
 
 #[test]
 fn a_payout_shows_in_ledger_activity_and_events() {
-    let server = Server::start();
-    let shop = shop_with(&server, 1_000);
+    let (_server, shop) = Server::with(|server| shop_with(server, 1_000));
     let body = json!({ "amount": "400", "external_id": "out-1", "description": "March 2026" });
     let id = shop.call("send-payout", &body).id();
     assert!(id.starts_with("pyo_"));
@@ -78,8 +65,7 @@ fn a_payout_shows_in_ledger_activity_and_events() {
 
 #[test]
 fn the_operator_ends_a_payout_by_its_own_identifier_and_key() {
-    let server = Server::start();
-    let shop = shop_with(&server, 1_000);
+    let (server, shop) = Server::with(|server| shop_with(server, 1_000));
     for (endpoint, status) in [("complete-payout", "SUCCESSFUL"), ("fail-payout", "FAILED")] {
         shop.call("send-payout", &json!({ "amount": 198, "external_id": endpoint })).id();
         let body = json!({ "merchant_id": shop.merchant_id, "payout_id": endpoint });
@@ -95,8 +81,7 @@ fn the_operator_ends_a_payout_by_its_own_identifier_and_key() {
 
 #[test]
 fn a_failed_payout_returns_its_amount_with_a_reason() {
-    let server = Server::start();
-    let shop = shop_with(&server, 1_000);
+    let (_server, shop) = Server::with(|server| shop_with(server, 1_000));
     let payout = ended(&shop, &send(&shop, 199));
     assert_eq!((&payout["status"], &payout["failure_code"]), (&json!("FAILED"), &json!("payout_failed")));
     assert_eq!(payout["paid_at"], Value::Null);
@@ -130,8 +115,7 @@ fn a_refused_payout_names_the_balance_or_the_earlier_one() {
 
 #[test]
 fn payouts_are_listed_by_status_and_found_by_both_ids() {
-    let server = Server::start();
-    let shop = shop_with(&server, 100_000);
+    let (server, shop) = Server::with(|server| shop_with(server, 100_000));
     let paid = shop.call("send-payout", &json!({ "amount": 100, "external_id": "out-1" })).id();
     let (failed, waits) = (send(&shop, 299), send(&shop, 398));
     for id in [&paid, &failed] {
@@ -159,8 +143,7 @@ fn payouts_are_listed_by_status_and_found_by_both_ids() {
 
 #[test]
 fn the_operator_ends_payouts_that_wait_for_the_sandbox_once() {
-    let server = Server::start();
-    let shop = shop_with(&server, 10_000);
+    let (server, shop) = Server::with(|server| shop_with(server, 10_000));
     let (paid, refused) = (send(&shop, 1_098), send(&shop, 2_098));
     assert_eq!(available(&shop), 10_000 - 1_098 - 2_098);
     let body = |payout: &str| json!({ "merchant_id": shop.merchant_id, "payout_id": payout });
@@ -185,8 +168,7 @@ fn the_operator_ends_payouts_that_wait_for_the_sandbox_once() {
 
 #[test]
 fn a_hundred_payouts_at_once_never_exceed_the_balance() {
-    let server = Server::start();
-    let shop = shop_with(&server, 1_000);
+    let (_server, shop) = Server::with(|server| shop_with(server, 1_000));
     let answers: Vec<_> = thread::scope(|scope| {
         let calls: Vec<_> = (0..100)
             .map(|number| {
@@ -208,15 +190,12 @@ fn a_hundred_payouts_at_once_never_exceed_the_balance() {
 
 #[test]
 fn open_payouts_survive_a_kill_and_are_shown_as_metrics() {
-    let mut server = Server::start();
-    let shop = shop_with(&server, 10_000);
+    let (mut server, shop) = Server::with(|server| shop_with(server, 10_000));
     let waits = send(&shop, 1_098);
     let named = shop.client().idempotency_key("payout 1");
     let body = json!({ "amount": 500 });
     let at_once = named.post("/merchants/send-payout", &body).id();
-    server.kill();
-    server.restart();
-    let shop = shop.on(&server);
+    let shop = server.restart_with(&shop);
     let again = shop.client().idempotency_key("payout 1").post("/merchants/send-payout", &body);
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     assert_eq!(again.id(), at_once);
@@ -231,15 +210,13 @@ fn open_payouts_survive_a_kill_and_are_shown_as_metrics() {
 
 #[test]
 fn payouts_that_an_older_book_lacks_are_found() {
-    let mut server = Server::start();
-    let shop = shop_with(&server, 1_000);
+    let (mut server, shop) = Server::with(|server| shop_with(server, 1_000));
     ended(&shop, &send(&shop, 100));
     assert!(server.stop());
     let (book, aside) = (server.data().join("sandbox"), server.data().join("sandbox.aside"));
     let copied = Command::new("cp").arg("-a").args([&book, &aside]).status();
     assert!(copied.is_ok_and(|status| status.success()));
-    server.restart();
-    let shop = shop.on(&server);
+    let shop = server.restart_with(&shop);
     (0..2).for_each(|_| drop(ended(&shop, &send(&shop, 100))));
     assert!(server.stop());
     let verify = || {

@@ -2,15 +2,10 @@
 //! tables.
 
 use std::collections::BTreeMap;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Server, Shop, merged};
-
-/// The time that an operation may stay open before the test gives up.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::harness::{PATIENCE, Server, Shop, merged, wait_until};
 
 /// A merchant with one event of every kind, and the ids of the objects.
 struct Life {
@@ -84,8 +79,7 @@ impl Life {
     }
 
     fn change_team_and_plan(&mut self) {
-        let invitation = self.shop.call("invite-user", &json!({ "email": "bob@shop.example" })).id();
-        let user = self.shop.call("accept-invitation", &json!({ "invitation_id": invitation })).id();
+        let user = self.shop.join("bob@shop.example");
         self.shop.call("remove-user", &json!({ "user_id": user })).ok();
         let plans = self.shop.call("list-plans", &json!({})).ok();
         for (name, place) in [("first plan", 0), ("second plan", 1)] {
@@ -100,11 +94,9 @@ impl Life {
     }
 
     fn until(&self, endpoint: &str, body: &Value, is_so: impl Fn(&Value) -> bool) {
-        let until = Instant::now() + PATIENCE;
-        while !is_so(&self.shop.call(endpoint, body).ok()) {
-            assert!(Instant::now() < until, "{endpoint} {body} did not come about");
-            thread::sleep(Duration::from_millis(2));
-        }
+        wait_until(PATIENCE, &format!("{endpoint} {body} did not come about"), || {
+            is_so(&self.shop.call(endpoint, body).ok())
+        });
     }
 }
 
@@ -123,8 +115,7 @@ fn names(object: &Value) -> Vec<&str> {
 
 #[test]
 fn every_type_of_activity_comes_from_its_real_cause() {
-    let server = Server::start();
-    let life = Life::lead(&server);
+    let (_server, life) = Server::with(Life::lead);
     let (id, key) = (|name: &str| life.ids[name].clone(), life.shop.key_id.clone());
     let listed = life.shop.all("list-activity-logs");
     let members = [
@@ -184,8 +175,7 @@ fn every_type_of_activity_comes_from_its_real_cause() {
 
 #[test]
 fn every_type_of_ledger_entry_comes_from_its_real_cause() {
-    let server = Server::start();
-    let life = Life::lead(&server);
+    let (_server, life) = Server::with(Life::lead);
     let id = |name: &str| life.ids[name].clone();
     let listed = life.shop.all("balance-history");
     let members = [

@@ -75,8 +75,7 @@ fn every_endpoint_names_its_merchant_and_installation() {
 
 #[test]
 fn a_device_cannot_tell_which_merchants_exist() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (_server, shop, other) = Server::with_shops();
     for (endpoint, body) in endpoints(&shop) {
         let answers = [
             json!({ "merchant_id": id_of_nothing(&shop.merchant_id) }),
@@ -108,8 +107,7 @@ fn every_endpoint_refuses_a_suspended_merchant() {
 
 #[test]
 fn the_settings_have_the_data_of_a_payment_form() {
-    let server = Server::start();
-    let shop = server.shop_with(json!({ "name": "ร้าน Ada", "currency": "THB" }));
+    let (server, shop) = Server::with(|server| server.shop_with(json!({ "name": "ร้าน Ada", "currency": "THB" })));
     let expected = json!({
         "merchant_name": "ร้าน Ada", "currency": "THB", "installation_name": "Web shop", "platform": "WEB",
         "payment_methods": [

@@ -206,8 +206,7 @@ fn terms_search_only_emails_object_and_parent() {
 
 #[test]
 fn a_canceled_entry_shows_its_time_and_a_debit_is_positive() {
-    let stage = Stage::at("2025-04-02T00:00:00Z");
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop("2025-04-02T00:00:00Z");
     let id = EntryId::from_raw(raw(1));
     let row = Entry {
         id,

@@ -1,14 +1,10 @@
 //! Captures, voids, reversals and refunds over HTTP: contract, sections 9, 9.1a and 10.
 
 use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, Shop, id_of_nothing};
-
-/// The time that an operation or a refund may stay open before the test gives up.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::harness::{PATIENCE, Server, Shop, first_answer, id_of_nothing};
 
 /// A payment that is authorized and not captured.
 fn authorized(shop: &Shop, minor: u64) -> String {
@@ -18,16 +14,8 @@ fn authorized(shop: &Shop, minor: u64) -> String {
 }
 
 /// The first answer of `ask` for which `is_done` holds.
-fn eventually(mut ask: impl FnMut() -> Value, is_done: impl Fn(&Value) -> bool) -> Value {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let answer = ask();
-        if is_done(&answer) {
-            return answer;
-        }
-        assert!(Instant::now() < until, "still not done: {answer}");
-        thread::sleep(Duration::from_millis(2));
-    }
+fn eventually(ask: impl FnMut() -> Value, is_done: impl Fn(&Value) -> bool) -> Value {
+    first_answer(PATIENCE, "still not done", ask, is_done)
 }
 
 /// The payment once no operation is open.

@@ -8,11 +8,6 @@ fn activities(shop: &Shop) -> Vec<Value> {
     shop.all("list-activity-logs")
 }
 
-fn joined(shop: &Shop, email: &str) -> String {
-    let invitation = shop.call("invite-user", &json!({ "email": email })).id();
-    shop.call("accept-invitation", &json!({ "invitation_id": invitation })).id()
-}
-
 #[test]
 fn an_invited_user_joins_is_listed_and_is_removed() {
     let (_server, shop) = Server::with_shop();
@@ -35,7 +30,7 @@ fn an_invited_user_joins_is_listed_and_is_removed() {
 #[test]
 fn each_change_of_the_team_is_activity_of_its_key() {
     let (_server, shop) = Server::with_shop();
-    let user = joined(&shop, "ada@shop.example");
+    let user = shop.join("ada@shop.example");
     shop.call("remove-user", &json!({ "user_id": user })).ok();
     let logged = activities(&shop);
     let types: Vec<&str> = logged.iter().filter_map(|entry| entry["activity_type"].as_str()).collect();
@@ -72,10 +67,9 @@ fn conflicts_name_the_object_in_conflict() {
 
 #[test]
 fn invitations_and_users_of_another_merchant_are_not_found() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (_server, shop, other) = Server::with_shops();
     let invitation = other.call("invite-user", &json!({ "email": "ada@shop.example" })).id();
-    let user = joined(&other, "bob@shop.example");
+    let user = other.join("bob@shop.example");
     for id in [invitation.clone(), id_of_nothing(&invitation)] {
         shop.call("accept-invitation", &json!({ "invitation_id": id })).refused("NOT_FOUND");
     }

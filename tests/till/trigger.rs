@@ -3,9 +3,8 @@
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::harness::{Server, Shop, Start};
+use crate::harness::{Server, Shop, Start, temporary};
 
 /// The events that can be triggered, each with the status that it then has.
 const TRIGGERED: [(&str, &str); 9] = [
@@ -85,8 +84,7 @@ fn the_guide_names_each_event_that_can_be_triggered() {
 
 #[test]
 fn impossible_events_and_missing_demo_merchants_are_explained() {
-    let server = Server::start();
-    let output = trigger(&server, &server.shop(), "payment_expired");
+    let (server, output) = Server::with(|server| trigger(server, &server.shop(), "payment_expired"));
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("for an hour"), "{output:?}");
     let output = at(&server).args(["trigger", "payment_completed"]).output().expect("the binary can be started");
@@ -100,8 +98,7 @@ fn impossible_events_and_missing_demo_merchants_are_explained() {
 
 #[test]
 fn the_demo_merchant_is_the_default() {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let data = place.path().join("data");
+    let (_place, [data]) = temporary(["data"]);
     let mut demo = Start::default().command(&data);
     let mut child = demo.args(["serve", "--demo"]).stdout(Stdio::piped()).spawn().expect("it can be started");
     let output = std::io::BufReader::new(child.stdout.take().expect("it is piped"));

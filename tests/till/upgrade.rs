@@ -18,16 +18,13 @@ use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-use crate::harness::{CARD, Server, Shop, Start, merged};
+use crate::harness::{CARD, PATIENCE, Server, Shop, Start, merged, temporary, wait_until};
 
 /// The vault key of every store here.
 const VAULT_KEY: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
 /// The file of the answers in an archive.
 const ANSWERS: &str = "answers.json";
-
-/// The time that something in the background may take before a test gives up.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A lifetime that no test reaches: what was authorized or asked stays so until the store is opened.
 const FOR_EVER: &str = "4000000000";
@@ -241,8 +238,7 @@ fn a_first_start_that_is_killed_half_way_is_begun_again() {
 #[ignore = "make upgrade-store NAME=... makes a store with it"]
 fn the_store_of_this_version_is_made() {
     let name = std::env::var("TILL_STORE_NAME").expect("TILL_STORE_NAME names the store");
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let data = directory.path().join("data");
+    let (_directory, [data]) = temporary(["data"]);
     let answers = trade(&data);
     let file = stores().join(format!("{name}.zip"));
     pack(&data, &answers, &file);
@@ -339,7 +335,9 @@ fn trade_settling(server: &Server, shop: &Shop) -> Vec<Call> {
     dispute(server, shop);
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 5_000 })).ok();
     call("send-payout", &json!({ "amount": 1_200, "external_id": "payout-1", "description": "March" }));
-    eventually("the payout", || call("find-payout", &json!({ "payout_id": "payout-1" }))["status"] == "SUCCESSFUL");
+    wait_until(PATIENCE, "the payout did not end", || {
+        call("find-payout", &json!({ "payout_id": "payout-1" }))["status"] == "SUCCESSFUL"
+    });
     call("sync-metadata", &json!({ "key": "article-1", "metadata": { "name": "Tea", "sizes": [1, 2.5] } }));
     call("add-to-metadata-set", &json!({ "key": "article-1", "path": "tags", "value": "green" }));
     let webhook = json!({ "name": "Orders", "destination_url": "http://127.0.0.1:9/events", "events": ["*"] });
@@ -349,14 +347,6 @@ fn trade_settling(server: &Server, shop: &Shop) -> Vec<Call> {
     let orders: Vec<String> = orders.iter().map(|name| format!("order-{name}")).collect();
     add_customers(shop);
     all_calls(&orders.iter().map(String::as_str).collect::<Vec<_>>(), &["ada", "grace"])
-}
-
-fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < until, "{what} did not end");
-        thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// A dispute that was lost, one that was won, and one that waits for the operator.

@@ -1,11 +1,10 @@
 //! Calls that a merchant makes by hand for a webhook: tests, repeated deliveries, rotations. Contract, section 11.
 
 use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{ApiAnswer, EventReceiver, Manner, Server, Shop, Start, merged};
+use crate::harness::{ApiAnswer, EventReceiver, Manner, PATIENCE, Server, Shop, Start, merged, wait_until};
 
 fn start() -> Server {
     Start::default().with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").server()
@@ -20,15 +19,6 @@ fn keyed(shop: &Shop, endpoint: &str, body: &Value) -> ApiAnswer {
     shop.client().idempotency_key("by-hand").post(&format!("/merchants/{endpoint}"), body)
 }
 
-#[track_caller]
-fn eventually(what: &str, is_so: impl Fn() -> bool) {
-    let until = Instant::now() + Duration::from_secs(20);
-    while !is_so() {
-        assert!(Instant::now() < until, "not within 20 s: {what}");
-        thread::sleep(Duration::from_millis(10));
-    }
-}
-
 /// The number of deliveries to a webhook that have succeeded.
 fn successes(shop: &Shop, webhook: &Value) -> usize {
     let deliveries = shop.all_of("list-webhook-deliveries", webhook);
@@ -41,10 +31,10 @@ fn a_repeated_redelivery_is_answered_and_not_done_again() {
     let (shop, receiver) = (server.shop(), EventReceiver::start(Manner::Healthy));
     let webhook = connect(&shop, &receiver);
     shop.pay(500);
-    eventually("it is delivered", || successes(&shop, &webhook) == 1);
+    wait_until(PATIENCE, "it is delivered", || successes(&shop, &webhook) == 1);
     let all = merged(&webhook, &json!({ "since": 0 }));
     assert_eq!(keyed(&shop, "redeliver-webhook", &all).ok(), 1);
-    eventually("it is delivered again", || successes(&shop, &webhook) == 2);
+    wait_until(PATIENCE, "it is delivered again", || successes(&shop, &webhook) == 2);
     let repeated = keyed(&shop, "redeliver-webhook", &all);
     assert_eq!((repeated.header("idempotent-replayed"), repeated.clone().ok()), (Some("true"), json!(1)));
     let other = merged(&webhook, &json!({ "since": 1 }));
@@ -59,14 +49,14 @@ fn a_webhook_has_one_order_at_a_time_and_none_while_suspended() {
     let (shop, receiver) = (server.shop(), EventReceiver::start(Manner::Slow));
     let webhook = connect(&shop, &receiver);
     shop.pay(500);
-    eventually("it is delivered", || successes(&shop, &webhook) == 1);
+    wait_until(PATIENCE, "it is delivered", || successes(&shop, &webhook) == 1);
     let all = merged(&webhook, &json!({ "since": 0 }));
     assert_eq!(shop.call("redeliver-webhook", &all).ok(), 1);
     let refused = shop.call("redeliver-webhook", &all);
     assert_eq!((refused.status, refused.code()), (429, "RATE_LIMITED"), "{}", refused.body);
     assert_eq!(refused.header("retry-after"), Some("30"));
-    eventually("the order ends", || shop.call("redeliver-webhook", &all).status == 200);
-    eventually("it is delivered twice again", || successes(&shop, &webhook) == 3);
+    wait_until(PATIENCE, "the order ends", || shop.call("redeliver-webhook", &all).status == 200);
+    wait_until(PATIENCE, "it is delivered twice again", || successes(&shop, &webhook) == 3);
     server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
     shop.call("redeliver-webhook", &all).refused("MERCHANT_SUSPENDED");
     shop.call("test-webhook", &webhook).refused("MERCHANT_SUSPENDED");
@@ -81,15 +71,13 @@ fn an_order_goes_on_after_a_kill_where_it_was() {
     let (shop, receiver) = (server.shop(), EventReceiver::start(Manner::Slow));
     let webhook = connect(&shop, &receiver);
     (0..EVENTS).for_each(|_| _ = shop.pay(500));
-    eventually("they are delivered", || successes(&shop, &webhook) == EVENTS);
+    wait_until(PATIENCE, "they are delivered", || successes(&shop, &webhook) == EVENTS);
     let requests = receiver.requests();
     assert_eq!(shop.call("redeliver-webhook", &merged(&webhook, &json!({ "since": 0 }))).ok(), EVENTS);
-    eventually("half of them are delivered again", || successes(&shop, &webhook) >= EVENTS + EVENTS / 2);
-    server.kill();
-    server.restart();
-    let shop = shop.on(&server);
+    wait_until(PATIENCE, "half of them are delivered again", || successes(&shop, &webhook) >= EVENTS + EVENTS / 2);
+    let shop = server.restart_with(&shop);
     let none = merged(&webhook, &json!({ "since": 9_000_000_000_u64 }));
-    eventually("the order ends", || shop.call("redeliver-webhook", &none).status == 200);
+    wait_until(PATIENCE, "the order ends", || shop.call("redeliver-webhook", &none).status == 200);
     for event in shop.all("list-events") {
         let of_event = merged(&webhook, &json!({ "event_id": event["event_id"] }));
         assert!(successes(&shop, &of_event) >= 2, "{event}");

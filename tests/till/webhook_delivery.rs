@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{EventReceiver, Manner, Server, Shop, Start, dead_url};
+use crate::harness::{EventReceiver, Manner, Server, Shop, Start, dead_url, holds_within};
 
 /// The number of kills.
 const KILLS: usize = 5;
@@ -37,10 +37,7 @@ fn listed(shop: &Shop) -> BTreeMap<String, Value> {
 
 /// Waits until `receiver` has accepted exactly these events.
 fn taken_by(receiver: &EventReceiver, events: &BTreeMap<String, Value>, patience: Duration) {
-    let until = Instant::now() + patience;
-    while receiver.taken().len() < events.len() && Instant::now() < until {
-        thread::sleep(Duration::from_millis(50));
-    }
+    holds_within(patience, || receiver.taken().len() >= events.len());
     let taken = receiver.taken();
     let missing: Vec<&String> = events.keys().filter(|id| !taken.contains_key(*id)).collect();
     assert!(missing.is_empty(), "{} of {} events did not arrive: {missing:?}", missing.len(), events.len());
@@ -138,11 +135,8 @@ fn a_webhook_is_tested_and_its_deliveries_are_repeated() {
     shop.pay(500);
     let event = shop.all("list-events").remove(0)["event_id"].clone();
     let list = |body: &Value| shop.call("list-webhook-deliveries", body).ok()["page"].clone();
-    let until = Instant::now() + Duration::from_secs(20);
     let to_works = || list(&json!({ "webhook_id": works, "status": "SUCCESSFUL", "event_id": event }));
-    while to_works().as_array().expect("a page").is_empty() && Instant::now() < until {
-        thread::sleep(Duration::from_millis(10));
-    }
+    holds_within(Duration::from_secs(20), || !to_works().as_array().expect("a page").is_empty());
     let delivered = to_works()[0].clone();
     assert_eq!((&delivered["event"], &delivered["attempt"]), (&json!("payment_completed"), &json!(1)));
     let waiting = list(&json!({ "webhook_id": broken, "status": "PENDING" }));
@@ -150,9 +144,7 @@ fn a_webhook_is_tested_and_its_deliveries_are_repeated() {
     assert!(waiting[0]["failure_message"].as_str().is_some_and(|text| text.contains("connection")), "{waiting}");
     let again = shop.call("redeliver-webhook", &json!({ "webhook_id": works, "event_id": event })).ok();
     assert_eq!(again, 1);
-    while to_works().as_array().expect("a page").len() < 2 && Instant::now() < until {
-        thread::sleep(Duration::from_millis(10));
-    }
+    holds_within(Duration::from_secs(20), || to_works().as_array().expect("a page").len() >= 2);
     assert_eq!(to_works().as_array().expect("a page").len(), 2);
     let both = json!({ "webhook_id": works, "event_id": event, "since": 0 });
     assert_eq!(shop.call("redeliver-webhook", &both).faults(), ["invalid since"]);
@@ -170,8 +162,7 @@ fn a_webhook_is_tested_and_its_deliveries_are_repeated() {
 
 #[test]
 fn a_webhook_lives_over_http_and_shows_its_secret_once() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (_server, shop, other) = Server::with_shops();
     let body =
         json!({ "name": "shop", "destination_url": "https://shop.example/events", "events": ["REFUND_COMPLETED"] });
     let connect = || shop.client().idempotency_key("connect").post("/merchants/connect-webhook", &body);

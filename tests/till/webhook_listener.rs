@@ -9,14 +9,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::json;
 use till_actors::webhooks::{SIGNING_SECRET_BYTES, SigningSecret, sign};
 
-use crate::harness::{ApiAnswer, Client};
+use crate::harness::{ApiAnswer, Client, KilledOnDrop};
 
 /// The id of the event that is delivered.
 const EVENT_ID: &str = "evt_01h2e8kqvbfwea724h75qc655w";
 
 /// A running listener. Dropping it kills it.
 struct Listener {
-    child: Child,
+    child: KilledOnDrop,
     output: BufReader<ChildStdout>,
     base: String,
     introduction: String,
@@ -38,7 +38,7 @@ impl Listener {
         }
         let first = introduction.lines().next().expect("a line");
         let base = first.strip_prefix("Listening on ").expect("it says where").to_owned();
-        Listener { child, output, base, introduction }
+        Listener { child: KilledOnDrop(child), output, base, introduction }
     }
 
     fn client(&self) -> Client {
@@ -50,13 +50,6 @@ impl Listener {
         let mut line = String::new();
         self.output.read_line(&mut line).expect("it is text");
         line.split_once("  ").expect("a time comes first").1.trim_end().to_owned()
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        let _already_ended = self.child.kill();
-        let _reaped = self.child.wait();
     }
 }
 
@@ -158,7 +151,7 @@ fn bodies_are_printed_as_they_came_and_refused_ones_are_not() {
     let client = Client::new(first.strip_prefix("Listening on ").expect("it says where"));
     let mut listener = Listener {
         output: BufReader::new(child.stdout.take().expect("it is piped")),
-        child,
+        child: KilledOnDrop(child),
         base: String::new(),
         introduction: String::new(),
     };

@@ -32,8 +32,7 @@ fn fault(answer: &ApiAnswer, argument: &str) -> String {
 
 #[test]
 fn a_webhook_shows_every_member_through_its_changes() {
-    let stage = Stage::at("2025-04-01T00:00:00Z");
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop("2025-04-01T00:00:00Z");
     let events = json!(["REFUND_COMPLETED", "PAYMENT_COMPLETED"]);
     let made = connect(&shop, &json!({ "events": events })).ok();
     let webhook = json!({ "webhook_id": made["webhook_id"] });
@@ -62,8 +61,7 @@ fn a_webhook_shows_every_member_through_its_changes() {
 
 #[test]
 fn webhooks_are_listed_newest_first_and_a_disconnected_one_too() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (_server, shop, other) = Server::with_shops();
     let webhooks: Vec<Value> = (0..3).map(|_| connected(&shop)).collect();
     shop.call("disconnect-webhook", &webhooks[1]).ok();
     let newest_first: Vec<Value> = webhooks.iter().rev().map(|webhook| found(&shop, webhook)).collect();
@@ -83,9 +81,7 @@ fn a_secret_is_shown_only_by_its_own_call_and_its_repetition() {
     let (secret, public_key) = (text("secret"), text("public_key"));
     assert!(secret.starts_with("whsec_") && secret.len() == 50, "the Base64 of 32 bytes: {secret}");
     assert!(public_key.starts_with("whpk_") && public_key.len() == 49, "the Base64 of 32 bytes: {public_key}");
-    server.kill();
-    server.restart();
-    let shop = shop.on(&server);
+    let shop = server.restart_with(&shop);
     let again = connect(&shop);
     assert_eq!((again.header("idempotent-replayed"), again.clone().ok()), (Some("true"), first.clone()));
     let shown = shop.call("list-webhooks", &json!({})).ok().to_string() + &found(&shop, &first).to_string();
@@ -97,8 +93,7 @@ fn a_secret_is_shown_only_by_its_own_call_and_its_repetition() {
 
 #[test]
 fn a_rotation_gives_a_new_secret_and_the_old_ones_end() {
-    let stage = Stage::at("2025-04-01T00:00:00Z");
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop("2025-04-01T00:00:00Z");
     let key = |name: &str| shop.client().idempotency_key(name);
     let first = key("orders").post("/merchants/connect-webhook", &connection()).ok();
     let webhook = json!({ "webhook_id": first["webhook_id"] });

@@ -39,6 +39,13 @@ fn start(book: &MemoryBook) -> SandboxAcquirer {
     SandboxAcquirer::start_with_clock(book.clone(), || NOW_MS).expect("a thread")
 }
 
+/// A sandbox with a new book.
+fn started() -> (MemoryBook, SandboxAcquirer) {
+    let book = MemoryBook::new();
+    let sandbox = start(&book);
+    (book, sandbox)
+}
+
 pub(super) fn wait<T>(answer: AcquirerAnswer<T>) -> Result<T, AcquirerUnavailable> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async { tokio::time::timeout(PATIENCE, answer).await.expect("an answer in time") })
@@ -120,8 +127,7 @@ fn a_call_of_another_merchant_is_not_found() {
 
 #[test]
 fn a_good_card_is_authorized_and_captured_when_asked_to() {
-    let book = MemoryBook::new();
-    let sandbox = start(&book);
+    let (book, sandbox) = started();
     assert_eq!(wait(sandbox.authorize(manual(1))), approved(1, false));
     assert_eq!(wait(sandbox.authorize(authorize(2, card(GOOD_CARD), CaptureMode::Automatic))), approved(2, true));
     let totals = totals_by_merchant(&book).expect("agrees")[&MERCHANT];
@@ -198,8 +204,7 @@ fn the_book_keeps_only_the_card_digits_that_may_be_shown() {
 
 #[test]
 fn a_repeated_request_gets_the_first_answer_and_writes_nothing() {
-    let book = MemoryBook::new();
-    let sandbox = start(&book);
+    let (book, sandbox) = started();
     let first = wait(sandbox.authorize(manual(1)));
     let writes = book.writes();
     assert_eq!(wait(sandbox.authorize(manual(1))), first);
@@ -229,8 +234,7 @@ fn later_changes_do_not_change_the_first_answer() {
 
 #[test]
 fn another_request_under_a_used_reference_is_unknown() {
-    let book = MemoryBook::new();
-    let sandbox = start(&book);
+    let (book, sandbox) = started();
     wait(sandbox.authorize(manual(1))).expect("an answer");
     let before = lines(&book);
     let mut other = manual(1);
@@ -241,8 +245,7 @@ fn another_request_under_a_used_reference_is_unknown() {
 
 #[test]
 fn an_authorization_is_captured_once_and_refunded_up_to_that() {
-    let book = MemoryBook::new();
-    let sandbox = start(&book);
+    let (book, sandbox) = started();
     wait(sandbox.authorize(manual(1))).expect("an answer");
     assert!(is_done(sandbox.capture(follow_up(1, PaymentStep::Capture, 80))));
     assert!(is_done(sandbox.capture(follow_up(1, PaymentStep::Capture, 80))), "asked again, done once");
@@ -284,8 +287,7 @@ fn a_foreign_acquirer_reference_is_unknown() {
 #[test]
 fn a_request_that_times_out_is_carried_out_once() {
     for how in [NextWrite::TimesOutUndone, NextWrite::TimesOutDone] {
-        let book = MemoryBook::new();
-        let sandbox = start(&book);
+        let (book, sandbox) = started();
         book.plan_writes([how]);
         let automatic = || authorize(1, card(GOOD_CARD), CaptureMode::Automatic);
         wait(sandbox.authorize(automatic())).expect_err("unknown");
@@ -297,8 +299,7 @@ fn a_request_that_times_out_is_carried_out_once() {
 
 #[test]
 fn a_refund_that_timed_out_after_it_was_done_is_not_done_again() {
-    let book = MemoryBook::new();
-    let sandbox = start(&book);
+    let (book, sandbox) = started();
     wait(sandbox.authorize(authorize(1, card(GOOD_CARD), CaptureMode::Automatic))).expect("an answer");
     book.plan_writes([NextWrite::TimesOutDone]);
     let refund = || follow_up(1, PaymentStep::Refund(RefundId::from_bytes([8; 16])), 60);
@@ -309,8 +310,7 @@ fn a_refund_that_timed_out_after_it_was_done_is_not_done_again() {
 
 #[test]
 fn a_book_that_fails_for_good_stops_the_sandbox() {
-    let book = MemoryBook::new();
-    let sandbox = start(&book);
+    let (book, sandbox) = started();
     book.plan_writes([NextWrite::Breaks]);
     let (first, second) = (sandbox.authorize(manual(1)), sandbox.authorize(manual(2)));
     wait(first).expect_err("unknown");
@@ -339,8 +339,7 @@ fn requests_that_wait_together_are_one_write_and_see_each_other() {
 
 #[test]
 fn a_request_whose_answer_is_dropped_is_carried_out() {
-    let book = MemoryBook::new();
-    let sandbox = start(&book);
+    let (book, sandbox) = started();
     drop(sandbox.authorize(manual(1)));
     drop(sandbox);
     assert_eq!(lines(&book).len(), 1, "dropping the sandbox carries out what was asked");

@@ -48,11 +48,18 @@ fn start(book: &MemoryBook) -> SandboxAcquirer {
     ManualClock::new().start(book)
 }
 
+/// A sandbox with a new book.
+fn started() -> (MemoryBook, SandboxAcquirer) {
+    let book = MemoryBook::new();
+    let sandbox = start(&book);
+    (book, sandbox)
+}
+
 /// A sandbox that has captured a payment of 100 with this card.
-fn captured(book: &MemoryBook, digits: &str) -> SandboxAcquirer {
-    let sandbox = start(book);
+fn captured(digits: &str) -> (MemoryBook, SandboxAcquirer) {
+    let (book, sandbox) = started();
     assert_eq!(wait(sandbox.authorize(authorize(1, card(digits), CaptureMode::Automatic))), approved(1, true));
-    sandbox
+    (book, sandbox)
 }
 
 fn refund_step(number: u8) -> PaymentStep {
@@ -77,8 +84,7 @@ fn totals(book: &MemoryBook) -> MerchantTotals {
 
 #[test]
 fn a_refund_is_pending_until_the_operator_completes_it() {
-    let book = MemoryBook::new();
-    let sandbox = captured(&book, REFUND_WAITS);
+    let (book, sandbox) = captured(REFUND_WAITS);
     assert!(is_pending(sandbox.refund(refund(8, 60))));
     assert!(is_pending(sandbox.refund(refund(8, 60))), "asked again");
     drop(sandbox);
@@ -99,8 +105,7 @@ fn a_refund_is_pending_until_the_operator_completes_it() {
 
 #[test]
 fn after_a_refund_that_the_operator_fails_another_may_follow() {
-    let book = MemoryBook::new();
-    let sandbox = captured(&book, REFUND_WAITS);
+    let (book, sandbox) = captured(REFUND_WAITS);
     let end = |number, end| wait(sandbox.end_pending(MERCHANT, reference(refund_step(number)), end));
     assert!(is_pending(sandbox.refund(refund(8, 100))));
     assert_eq!(end(8, PendingEnd::Failed), Ok(true));
@@ -115,8 +120,7 @@ fn after_a_refund_that_the_operator_fails_another_may_follow() {
 
 #[test]
 fn pending_refunds_never_give_back_more_than_was_captured() {
-    let book = MemoryBook::new();
-    let sandbox = captured(&book, REFUND_WAITS);
+    let (book, sandbox) = captured(REFUND_WAITS);
     assert_eq!(decline_code(sandbox.refund(refund(7, 101))), "wrong_amount");
     for number in [8, 9] {
         assert!(is_pending(sandbox.refund(refund(number, 60))));
@@ -151,8 +155,7 @@ fn a_refund_that_fails_later_is_pending_for_a_second() {
 
 #[test]
 fn the_card_whose_capture_fails_is_authorized_and_can_be_voided() {
-    let book = MemoryBook::new();
-    let sandbox = start(&book);
+    let (book, sandbox) = started();
     for (number, mode) in [(1, CaptureMode::Automatic), (2, CaptureMode::Manual)] {
         let call = || sandbox.authorize(authorize(number, card(CAPTURE_FAILS), mode));
         assert_eq!(wait(call()), approved(number, false));
@@ -166,8 +169,7 @@ fn the_card_whose_capture_fails_is_authorized_and_can_be_voided() {
 
 #[test]
 fn each_first_call_times_out_and_has_been_done() {
-    let book = MemoryBook::new();
-    let sandbox = start(&book);
+    let (book, sandbox) = started();
     let call = |number| sandbox.authorize(authorize(number, card(TIMES_OUT_DONE), CaptureMode::Manual));
     for number in [1, 2] {
         wait(call(number)).expect_err("a time-out");
@@ -186,8 +188,7 @@ fn each_first_call_times_out_and_has_been_done() {
 
 #[test]
 fn each_first_call_times_out_and_has_not_been_done() {
-    let book = MemoryBook::new();
-    let sandbox = start(&book);
+    let (book, sandbox) = started();
     let call = |number| authorize(number, card(TIMES_OUT_UNDONE), CaptureMode::Manual);
     wait(sandbox.authorize(call(1))).expect_err("a time-out");
     assert_eq!(wait(sandbox.find(MERCHANT, reference(PaymentStep::Authorize))), Ok(None), "it has not been done");
@@ -239,8 +240,7 @@ fn of_waiting_calls_only_the_first_under_a_reference_times_out() {
 
 #[test]
 fn the_slow_card_delays_only_its_own_answers() {
-    let book = MemoryBook::new();
-    let sandbox = start(&book);
+    let (book, sandbox) = started();
     let start = Instant::now();
     let slow = sandbox.authorize(authorize(1, card(ANSWERS_LATE), CaptureMode::Automatic));
     wait(sandbox.authorize(authorize(2, card("4242424242424242"), CaptureMode::Manual))).expect("an answer");
@@ -258,8 +258,7 @@ fn the_slow_card_delays_only_its_own_answers() {
 #[test]
 fn repeated_answers_and_results_of_pending_refunds_are_sent() {
     for (digits, sent) in [("4242424242424242", 0), (ANSWERS_LATE, 0), (ANSWERS_TWICE, 2), (REFUND_WAITS, 1)] {
-        let book = MemoryBook::new();
-        let sandbox = start(&book);
+        let (_book, sandbox) = started();
         let (sender, mut late) = mpsc::channel(8);
         sandbox.send_late_answers(sender);
         assert_eq!(wait(sandbox.authorize(authorize(1, card(digits), CaptureMode::Automatic))), approved(1, true));

@@ -23,8 +23,10 @@ const GRACE_SECONDS: u64 = 60;
 /// The rounds that happen in this time change nothing.
 const SOME_ROUNDS: Duration = Duration::from_millis(400);
 
-fn looking_often() -> EngineWorld {
-    EngineWorld::start_with(Settings { expiry_pause: Duration::from_millis(5), ..Settings::default() })
+async fn looking_often() -> (EngineWorld, TestShop) {
+    let world = EngineWorld::start_with(Settings { expiry_pause: Duration::from_millis(5), ..Settings::default() });
+    let shop = world.open_shop().await;
+    (world, shop)
 }
 
 fn is_key_of_token(key: VaultKey) -> bool {
@@ -73,8 +75,7 @@ impl EngineWorld {
 
 #[actix_rt::test]
 async fn tokens_go_when_they_end_and_sessions_and_answers_a_day_later() {
-    let world = looking_often();
-    let shop = world.open_shop().await;
+    let (world, shop) = looking_often().await;
     let multiple = world.token(&shop, TokenUsage::Multiple).await;
     world.token(&shop, TokenUsage::Single).await;
     let used = world.token(&shop, TokenUsage::Single).await;
@@ -96,8 +97,7 @@ async fn tokens_go_when_they_end_and_sessions_and_answers_a_day_later() {
 
 #[actix_rt::test]
 async fn an_unused_token_for_several_uses_expires_after_30_days() {
-    let world = looking_often();
-    let shop = world.open_shop().await;
+    let (world, shop) = looking_often().await;
     let unused = world.token(&shop, TokenUsage::Multiple).await;
     let kept = world.token(&shop, TokenUsage::Multiple).await;
     let session = world.session_of(&shop, kept).await;
@@ -125,8 +125,7 @@ async fn is_given_back(world: &EngineWorld, shop: &TestShop, waiting: Answer) ->
 
 #[actix_rt::test]
 async fn a_waiting_payment_keeps_its_number_until_it_has_ended() {
-    let world = looking_often();
-    let shop = world.open_shop().await;
+    let (world, shop) = looking_often().await;
     world.script.do_not_answer(Some(shop.merchant_id));
     let waiting = world.pay(&shop, |words| words).await;
     let session_id = world.payment(&shop, waiting).session_id;
@@ -143,8 +142,7 @@ async fn a_waiting_payment_keeps_its_number_until_it_has_ended() {
 
 #[actix_rt::test]
 async fn a_session_is_removed_once_its_payment_is_answered() {
-    let world = looking_often();
-    let shop = world.open_shop().await;
+    let (world, shop) = looking_often().await;
     world.script.do_not_answer(Some(shop.merchant_id));
     let waiting = world.pay(&shop, |words| words).await;
     world.session(&shop).await;
@@ -157,8 +155,7 @@ async fn a_session_is_removed_once_its_payment_is_answered() {
 
 #[actix_rt::test]
 async fn many_expired_rows_are_removed_by_several_commands() {
-    let world = looking_often();
-    let shop = world.open_shop().await;
+    let (world, shop) = looking_often().await;
     world.sessions(&shop, 600).await;
     let records = world.records(&shop);
     world.clock.pass_seconds(SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS + GRACE_SECONDS);
@@ -183,8 +180,7 @@ async fn a_merchant_without_anything_old_is_not_loaded() {
 
 #[actix_rt::test]
 async fn a_row_that_cannot_be_read_does_not_keep_others() {
-    let world = looking_often();
-    let shop = world.open_shop().await;
+    let (world, shop) = looking_often().await;
     let sessions = world.sessions(&shop, 3).await;
     let (family, key) = world.family_and_key(&shop, &AnyKey::Sessions(sessions[0]));
     world.store.damage(family, &key, &[1, 2, 3]);
@@ -194,8 +190,7 @@ async fn a_row_that_cannot_be_read_does_not_keep_others() {
 
 #[actix_rt::test]
 async fn rows_that_failed_to_be_removed_are_removed_later() {
-    let world = looking_often();
-    let shop = world.open_shop().await;
+    let (world, shop) = looking_often().await;
     let session_id = world.session(&shop).await;
     world.token(&shop, TokenUsage::Single).await;
     (0..4).for_each(|skipped| world.store.fail_append(skipped, AppendFault::Unavailable));
@@ -206,8 +201,7 @@ async fn rows_that_failed_to_be_removed_are_removed_later() {
 
 #[actix_rt::test]
 async fn after_a_clock_step_expired_rows_are_removed_later() {
-    let world = looking_often();
-    let shop = world.open_shop().await;
+    let (world, shop) = looking_often().await;
     world.session(&shop).await;
     world.token(&shop, TokenUsage::Single).await;
     let old = SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS + GRACE_SECONDS;
@@ -220,8 +214,7 @@ async fn after_a_clock_step_expired_rows_are_removed_later() {
 
 #[actix_rt::test]
 async fn payments_continue_while_expired_rows_are_removed() {
-    let world = looking_often();
-    let shop = world.open_shop().await;
+    let (world, shop) = looking_often().await;
     world.sessions(&shop, 300).await;
     world.clock.pass_seconds(SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS + GRACE_SECONDS);
     for _ in 0..50 {

@@ -60,8 +60,7 @@ fn sorted(receiver: &WebhookReceiver) -> Vec<u64> {
 
 #[actix_rt::test]
 async fn an_order_is_worked_off_and_another_can_follow() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
+    let (world, shop, receiver) = EngineWorld::with_receiver().await;
     let id = world.delivered(&shop, &receiver, 3).await;
     assert_eq!(world.redeliver(&shop, id, ALL).await, 3);
     eventually("they are delivered again", || sorted(&receiver) == [1, 1, 2, 2, 3, 3]).await;
@@ -76,8 +75,7 @@ async fn an_order_is_worked_off_and_another_can_follow() {
 
 #[actix_rt::test]
 async fn events_that_wait_or_are_not_wanted_are_passed_over() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
+    let (world, shop, receiver) = EngineWorld::with_receiver().await;
     let id = world.delivered(&shop, &receiver, 1).await;
     receiver.answers(&[500]);
     world.pay_times(&shop, 1).await;
@@ -94,8 +92,7 @@ async fn events_that_wait_or_are_not_wanted_are_passed_over() {
 
 #[actix_rt::test]
 async fn one_order_is_under_way_and_ends_with_its_webhook() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
+    let (world, shop, receiver) = EngineWorld::with_receiver().await;
     let id = world.delivered(&shop, &receiver, 3).await;
     world.operate(&shop, Command::SuspendMerchant).await;
     assert_eq!(world.redeliver(&shop, id, ALL).await, 3);
@@ -111,8 +108,7 @@ async fn one_order_is_under_way_and_ends_with_its_webhook() {
 
 #[actix_rt::test]
 async fn an_order_rests_while_the_merchant_is_suspended() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
+    let (world, shop, receiver) = EngineWorld::with_receiver().await;
     let id = world.delivered(&shop, &receiver, 3).await;
     world.operate(&shop, Command::SuspendMerchant).await;
     world.redeliver(&shop, id, ALL).await;
@@ -129,8 +125,7 @@ async fn an_order_rests_while_the_merchant_is_suspended() {
 #[actix_rt::test]
 async fn an_order_goes_on_after_a_restart_where_it_was() {
     const EVENTS: usize = 100;
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
+    let (world, shop, receiver) = EngineWorld::with_receiver().await;
     let id = world.delivered(&shop, &receiver, EVENTS).await;
     receiver.is_slow(Duration::from_millis(20));
     world.redeliver(&shop, id, ALL).await;
@@ -147,8 +142,7 @@ async fn an_order_goes_on_after_a_restart_where_it_was() {
 
 #[actix_rt::test]
 async fn at_the_limit_of_waiting_deliveries_events_stay_in_the_log() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
+    let (world, shop, receiver) = EngineWorld::with_receiver().await;
     let id = world.delivered(&shop, &receiver, 1).await;
     let delivered = world.deliveries_to(&shop, id).remove(0);
     let in_an_hour = Millis(1_000 * (world.clock_seconds() + 3_600));
@@ -175,8 +169,7 @@ async fn at_the_limit_of_waiting_deliveries_events_stay_in_the_log() {
 
 #[actix_rt::test]
 async fn without_room_for_results_no_attempt_is_made() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
+    let (world, shop, receiver) = EngineWorld::with_receiver().await;
     let id = world.delivered(&shop, &receiver, 1).await;
     world.deliveries.fill();
     world.pay_times(&shop, 1).await;

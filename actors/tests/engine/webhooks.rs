@@ -35,10 +35,15 @@ fn key(byte: u8) -> String {
 }
 
 impl EngineWorld {
+    /// An engine with a merchant, and a receiver to which no webhook leads yet.
+    pub(crate) async fn with_receiver() -> (EngineWorld, TestShop, WebhookReceiver) {
+        let (world, shop) = EngineWorld::with_shop().await;
+        (world, shop, WebhookReceiver::start())
+    }
+
     /// An engine with a merchant, and a webhook that is sent all its events.
     async fn with_webhook() -> (EngineWorld, TestShop, WebhookReceiver, WebhookId) {
-        let (world, shop) = EngineWorld::with_shop().await;
-        let receiver = WebhookReceiver::start();
+        let (world, shop, receiver) = EngineWorld::with_receiver().await;
         let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
         (world, shop, receiver, id)
     }
@@ -101,8 +106,7 @@ impl EngineWorld {
 
 #[actix_rt::test]
 async fn every_event_is_delivered_once_signed_and_in_order() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
+    let (world, shop, receiver) = EngineWorld::with_receiver().await;
     world.pay_times(&shop, 1).await;
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
     world.pay_times(&shop, 20).await;
@@ -192,8 +196,7 @@ async fn a_slow_endpoint_holds_up_no_other_and_no_payment() {
 
 #[actix_rt::test]
 async fn an_endpoint_is_sent_the_kinds_that_it_wants() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
+    let (world, shop, receiver) = EngineWorld::with_receiver().await;
     let none = Subscription::Only(vec![WebhookEventKind::RefundCompleted]);
     let refunds = world.connect(&shop, &receiver.url(), none).await;
     let all = world.connect(&shop, &receiver.url(), Subscription::All).await;
@@ -248,8 +251,7 @@ async fn days_of_downtime_or_suspension_disable_no_endpoint() {
 
 #[actix_rt::test]
 async fn attempts_at_a_disconnected_endpoint_are_cut_off() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
+    let (world, shop, receiver) = EngineWorld::with_receiver().await;
     receiver.is_slow(Duration::from_secs(8));
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
     world.pay_times(&shop, 3).await;
@@ -278,8 +280,7 @@ async fn after_a_restart_only_undelivered_events_are_sent() {
 
 #[actix_rt::test]
 async fn nothing_is_delivered_during_a_pause() {
-    let (world, receiver) = (EngineWorld::start(), WebhookReceiver::start());
-    let shop = world.open_shop().await;
+    let (world, shop, receiver) = EngineWorld::with_receiver().await;
     world.connect(&shop, &receiver.url(), Subscription::All).await;
     receiver.always_answers(500);
     world.pay_times(&shop, 1).await;

@@ -217,8 +217,7 @@ fn a_fee_of_zero_posts_nothing() {
 
 #[test]
 fn the_fee_is_that_of_the_method_at_the_time_of_capture() {
-    let mut world = ScenarioWorld::open();
-    world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
+    let mut world = ScenarioWorld::with_fees();
     let card = world.card_session();
     let card = world.payment(initiate(card));
     let installment = world.session(select_installment(InterestBearer::Merchant));
@@ -242,8 +241,7 @@ fn a_payment_of_a_method_disabled_since_is_still_captured() {
 
 #[test]
 fn a_card_that_settles_at_once_ignores_the_settlement_delay() {
-    let mut world = ScenarioWorld::open();
-    world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
+    let mut world = ScenarioWorld::with_fees();
     let id = pending(&mut world);
     world.given(result(id, approved_captured_and_settled()));
     let transaction = world.transaction_of(id);

@@ -49,13 +49,6 @@ fn refused_as(status: DisputeStatus) -> Refusal {
     Refusal::DisputeState { status, has_evidence: false }
 }
 
-/// A world in which a payment costs the merchant 100 of its 10,000.
-fn with_fees() -> ScenarioWorld {
-    let mut world = ScenarioWorld::open();
-    world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
-    world
-}
-
 #[test]
 fn a_dispute_holds_its_amount_and_may_overdraw_the_balance() {
     let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::settled);
@@ -82,8 +75,7 @@ fn a_dispute_holds_its_amount_and_may_overdraw_the_balance() {
 
 #[test]
 fn a_dispute_of_money_on_hold_nets_out_with_its_capture_first() {
-    let mut world = with_fees();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::held_with_fees();
     world.given(topup(500));
     world.given(payout(300));
     assert_eq!(world.balance(), (200, 9_900));
@@ -98,8 +90,7 @@ fn a_dispute_of_money_on_hold_nets_out_with_its_capture_first() {
 
 #[test]
 fn a_dispute_lost_on_hold_is_charged_back_with_its_capture() {
-    let mut world = with_fees();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::held_with_fees();
     let dispute_id = world.dispute(dispute_part(id, 4_000));
     world.given(close(dispute_id, DisputeOutcome::Lost));
     assert_eq!((entry_status(&world, dispute_id), world.balance()), (EntryStatus::OnHold, (0, 5_900)));
@@ -112,8 +103,7 @@ fn a_dispute_lost_on_hold_is_charged_back_with_its_capture() {
 
 #[test]
 fn a_capture_that_settles_covers_an_open_dispute_no_longer() {
-    let mut world = with_fees();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::held_with_fees();
     let dispute_id = world.dispute(dispute_part(id, 4_000));
     assert_eq!(world.balance(), (0, 5_900));
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
@@ -228,8 +218,7 @@ fn evidence_that_is_not_given_in_time_loses_the_dispute() {
 
 #[test]
 fn a_late_timer_loses_a_dispute_and_settles_its_capture() {
-    let mut world = with_fees();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::held_with_fees();
     let dispute_id = world.dispute(dispute_part(id, 4_000));
     world.after_seconds(EVIDENCE_SECONDS + SETTLEMENT_DELAY_DEFAULT_SECONDS);
     world.fire_all();
@@ -283,8 +272,7 @@ fn the_last_refund_after_a_charge_back_reverses_the_payment() {
 
 #[test]
 fn a_failed_refund_beside_a_dispute_returns_its_money() {
-    let mut world = with_fees();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::held_with_fees();
     let refund_id = world.refund(refund(id).part(4_000));
     let dispute_id = world.dispute(dispute_part(id, 6_000));
     assert_eq!(world.balance(), (-100, 0));
@@ -340,7 +328,7 @@ fn a_suspended_merchant_may_challenge_and_concede() {
 
 #[test]
 fn a_card_may_be_disputed_as_soon_as_it_is_captured() {
-    let mut world = with_fees();
+    let mut world = ScenarioWorld::with_fees();
     let session = world.card_session();
     let id = world.payment(initiate(session));
     world.given(result(id, approved_captured_and_disputed()));

@@ -182,9 +182,7 @@ fn a_refused_void_leaves_the_payment_authorized_and_no_activity() {
 
 #[test]
 fn a_reversal_cancels_the_entries_and_the_fee() {
-    let mut world = ScenarioWorld::open();
-    world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::held_with_fees();
     world.given(reverse(id));
     assert_eq!(world.totals().pending_minor(), 9_900, "nothing moves before the acquirer confirms");
     world.after_seconds(1);

@@ -7,7 +7,7 @@ use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::Answer;
 use till_domain::ids::{PaymentId, RefundId};
 use till_domain::ledger::{Account, Cause, Direction, EntryStatus, EntryType};
-use till_domain::merchant::{PaymentMethod, SETTLEMENT_DELAY_DEFAULT_SECONDS};
+use till_domain::merchant::SETTLEMENT_DELAY_DEFAULT_SECONDS;
 use till_domain::payment::PaymentStatus;
 use till_domain::records::{Activities, Effects, RefundsByExternalId, Transactions};
 use till_domain::refund::RefundStatus;
@@ -19,13 +19,6 @@ const UNCHANGED: Answer = Answer::Changed(false);
 /// The available and the pending balance.
 fn entry_status(world: &ScenarioWorld, id: RefundId) -> EntryStatus {
     world.look_up::<Transactions>(world.refund_row(id).transaction_id).status
-}
-
-/// A world in which a payment costs the merchant 100 of its 10,000.
-fn with_fees() -> ScenarioWorld {
-    let mut world = ScenarioWorld::open();
-    world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
-    world
 }
 
 fn not_covered(available_minor: i64, pending_minor: i64, is_reversible: bool) -> Refusal {
@@ -85,8 +78,7 @@ fn a_confirmed_refund_of_settled_money_is_effective_at_once() {
 
 #[test]
 fn a_confirmed_refund_of_held_money_settles_with_its_capture() {
-    let mut world = with_fees();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::held_with_fees();
     let settles_at = world.timers()[0].due;
     let refund_id = world.refund(refund(id).part(4_000));
     assert_eq!(world.balance(), (0, 5_900));
@@ -102,8 +94,7 @@ fn a_confirmed_refund_of_held_money_settles_with_its_capture() {
 
 #[test]
 fn a_refund_whose_timer_fires_alone_waits_for_its_capture() {
-    let mut world = with_fees();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::held_with_fees();
     let refund_id = world.refund(refund(id).part(4_000));
     world.given(refund_done(refund_id));
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
@@ -116,8 +107,7 @@ fn a_refund_whose_timer_fires_alone_waits_for_its_capture() {
 
 #[test]
 fn a_refund_pending_at_settlement_counts_meanwhile() {
-    let mut world = with_fees();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::held_with_fees();
     let refund_id = world.refund(refund(id).part(4_000));
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     world.fire_all();
@@ -129,7 +119,7 @@ fn a_refund_pending_at_settlement_counts_meanwhile() {
 #[test]
 fn a_failed_refund_returns_its_money_and_can_be_requested_again() {
     for settles in [false, true] {
-        let mut world = with_fees();
+        let mut world = ScenarioWorld::with_fees();
         let id = if settles { world.settled() } else { world.held() };
         let before = world.balance();
         let refund_id = world.refund(refund(id).part(4_000));
@@ -147,8 +137,7 @@ fn a_failed_refund_returns_its_money_and_can_be_requested_again() {
 
 #[test]
 fn a_refund_that_fails_after_settlement_returns_its_amount() {
-    let mut world = with_fees();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::held_with_fees();
     let refund_id = world.refund(refund(id).part(9_900));
     assert_eq!(world.balance(), (0, 0));
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
@@ -207,8 +196,7 @@ fn a_refund_that_is_not_confirmed_counts_as_refunded() {
 
 #[test]
 fn a_refund_of_held_money_needs_the_balance_only_for_the_excess() {
-    let mut world = with_fees();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::held_with_fees();
     let reversible = |available_minor| not_covered(available_minor, 9_900, true);
     world.when(refund(id)).refused(reversible(0));
     world.when(refund(id).part(9_901)).refused(reversible(0));
@@ -224,7 +212,7 @@ fn a_refund_of_held_money_needs_the_balance_only_for_the_excess() {
 
 #[test]
 fn the_excess_of_a_refund_is_covered_by_other_captures_on_hold() {
-    let mut world = with_fees();
+    let mut world = ScenarioWorld::with_fees();
     let (id, _other) = (world.held(), world.held());
     world.when(refund(id)).takes_effect();
     assert_eq!(world.balance(), (-100, 9_900));
@@ -250,8 +238,7 @@ fn a_refund_of_settled_money_is_covered_by_captures_on_hold() {
 
 #[test]
 fn a_refund_that_is_not_covered_says_when_a_reversal_is_possible() {
-    let mut world = with_fees();
-    let id = world.held();
+    let (mut world, id) = ScenarioWorld::held_with_fees();
     world.when(refund(id)).refused(not_covered(0, 9_900, true));
     world.given(refund(id).part(1));
     world.when(refund(id)).refused(not_covered(0, 9_899, false));
@@ -264,7 +251,7 @@ fn settle_all(world: &mut ScenarioWorld) {
 
 #[test]
 fn a_refund_of_settled_money_needs_the_balance() {
-    let mut world = with_fees();
+    let mut world = ScenarioWorld::with_fees();
     let id = world.settled();
     world.when(refund(id)).refused(not_covered(9_900, 0, false));
     world.when(refund(id).part(9_900)).takes_effect();
@@ -273,7 +260,7 @@ fn a_refund_of_settled_money_needs_the_balance() {
 
 #[test]
 fn a_refund_is_judged_in_the_order_of_the_contract() {
-    let mut world = with_fees();
+    let mut world = ScenarioWorld::with_fees();
     let (pending, id) = (world.authorized_payment(), world.settled());
     let first = world.refund(refund(id).part(1).external_id("back-1"));
     let taken = Refusal::RefundExternalIdTaken { refund_id: first };

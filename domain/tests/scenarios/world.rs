@@ -4,8 +4,8 @@ use crate::invariants;
 use crate::random::Random;
 use crate::words::{Ask, InitiateCall, Person, Select, TestCaller, customer_fields};
 use crate::words::{
-    add_installation, approved, approved_and_captured, create_merchant, create_merchant_settling_after, fire,
-    generate_key, initiate, result, select_token, tokenize, tokenize_with_expiry, with_test_clock,
+    add_installation, approved, approved_and_captured, configure, create_merchant, create_merchant_settling_after,
+    fire, generate_key, initiate, result, select_token, tokenize, tokenize_with_expiry, with_fee, with_test_clock,
 };
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use till_domain::ids::{
     RawId, RefundId, SessionId, TokenId, TopupId, WebhookId,
 };
 use till_domain::ledger::{Account, BalanceTotals, Direction, EntryType, Transaction};
-use till_domain::merchant::SETTLEMENT_DELAY_DEFAULT_SECONDS;
+use till_domain::merchant::{PaymentMethod, SETTLEMENT_DELAY_DEFAULT_SECONDS};
 use till_domain::metadata::{Document, Piece, SetNumber};
 use till_domain::payment::Payment;
 use till_domain::records::{
@@ -110,7 +110,21 @@ impl ScenarioWorld {
         (world, made)
     }
 
-    /// The same with another settlement delay.
+    /// The same, and a payment costs the merchant 100 of its 10,000.
+    pub(crate) fn with_fees() -> ScenarioWorld {
+        let mut world = ScenarioWorld::open();
+        world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
+        world
+    }
+
+    /// The same, and a captured payment whose money is held.
+    pub(crate) fn held_with_fees() -> (ScenarioWorld, PaymentId) {
+        let mut world = ScenarioWorld::with_fees();
+        let id = world.held();
+        (world, id)
+    }
+
+    /// A world with another settlement delay.
     pub(crate) fn settling_after(delay_seconds: u64) -> ScenarioWorld {
         ScenarioWorld::created_by(|merchant_id| create_merchant_settling_after(merchant_id, delay_seconds))
     }

@@ -9,10 +9,7 @@ use ureq::http::StatusCode;
 use super::comparison::Ids;
 use super::example::{Example, Variables};
 use super::guide::Guide;
-use crate::harness::{ApiAnswer, Server};
-
-/// The longest time for a result that takes a moment.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::harness::{ApiAnswer, PATIENCE, Server};
 
 /// A reader who follows the guide.
 struct GuideReader {

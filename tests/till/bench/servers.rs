@@ -2,12 +2,12 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 
 use super::tester::{Ended, SHORT, Tester};
-use crate::harness::{Pair, Server};
+use crate::harness::{Pair, Server, wait_until};
 
 /// The admin token of the tests' servers.
 const ADMIN_TOKEN: &str = "admin-token-of-a-test";
@@ -214,11 +214,9 @@ fn a_killed_load_tester_takes_its_server_with_it() {
     assert!(command_line().contains("serve"), "{server}: {}", command_line());
     send("-KILL", child.id());
     child.wait().expect("it ends");
-    let until = Instant::now() + Duration::from_secs(10);
-    while command_line().contains("serve") {
-        assert!(Instant::now() < until, "process {server} is left behind");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until(Duration::from_secs(10), &format!("process {server} is left behind"), || {
+        !command_line().contains("serve")
+    });
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::tester::{Ended, Tester};
 
-/// The answer of a wrong server to a function, given the number of payments so far.
-type Answers = fn(&str, &AtomicU64) -> String;
+/// The answer of a wrong server to a function, given the number of payments so far; none where it answers rightly.
+type Answers = fn(&str, &AtomicU64) -> Option<String>;
 
 /// A server that knows only the calls of a load tester, and gives these answers.
 fn serve(answers: Answers) -> SocketAddr {
@@ -40,14 +40,14 @@ fn answer_all(stream: TcpStream, answers: Answers, initiated: &AtomicU64) -> Opt
             }
         }
         reader.read_exact(&mut vec![0; length]).ok()?;
-        let body = answers(&function, initiated);
+        let body = answers(&function, initiated).unwrap_or_else(|| usual(&function, initiated));
         let status = if body.starts_with('[') { "400 Bad Request" } else { "200 OK" };
         let answer = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
         writer.write_all(answer.as_bytes()).ok()?;
     }
 }
 
-/// The right answers, which a test replaces in part.
+/// The right answers.
 fn usual(function: &str, initiated: &AtomicU64) -> String {
     let count = initiated.load(Ordering::SeqCst);
     match function {
@@ -70,147 +70,116 @@ fn payment(status: &str, captured: u64) -> String {
     format!("{{\"status\":\"{status}\",\"amount_captured\":{captured},\"amount_refunded\":0}}")
 }
 
-fn run(scenario: &str, answers: Answers) -> Ended {
+/// Every payment is captured, whatever was asked for.
+fn captured(function: &str, _: &AtomicU64) -> Option<String> {
+    (function == "find-payment").then(|| payment("SUCCESSFUL", 10_000))
+}
+
+/// Runs a scenario against a server with these answers, and checks the exit code and what the load tester prints.
+#[track_caller]
+fn ends(scenario: &str, answers: Answers, code: i32, printed: &[&str]) {
     let (server, tester) = (serve(answers), Tester::new());
     // It is fast enough to use up all sessions in a warm-up.
     let load = "--merchants 1 --connections 4 --duration 300ms --warm-up 0s";
     let line = format!("{scenario} {load} --target http://{server} --admin http://{server}");
     let ended = tester.command(&line).env("TILL_ADMIN_TOKEN", "token").output().expect("it starts");
-    Ended::of(ended)
+    let ended = Ended::of(ended);
+    assert_eq!(ended.code, code, "{ended:?}");
+    for words in printed {
+        assert!(ended.output.contains(words), "{ended:?}");
+    }
 }
 
 #[test]
 fn a_payment_id_that_was_answered_before_is_a_wrong_answer() {
-    let doubled = |function: &str, initiated: &AtomicU64| {
-        let answer = usual(function, initiated);
-        if function == "initiate-payment-flow" {
+    let doubled: Answers = |function, initiated| {
+        (function == "initiate-payment-flow").then(|| {
             initiated.store(1, Ordering::SeqCst);
-            return "\"pay_00000000000000000000000007\"".to_owned();
-        }
-        answer
+            "\"pay_00000000000000000000000007\"".to_owned()
+        })
     };
-    let ended = run("initiate --sessions 50", doubled);
-    assert_eq!(ended.code, 3, "{ended:?}");
-    assert!(
-        ended.output.contains("WRONG ANSWERS") && ended.output.contains("expected the id of a new payment"),
-        "{ended:?}"
-    );
+    ends("initiate --sessions 50", doubled, 3, &["WRONG ANSWERS", "expected the id of a new payment"]);
 }
 
 #[test]
 fn money_that_no_payment_explains_is_a_wrong_answer() {
-    let generous = |function: &str, initiated: &AtomicU64| match function {
-        "get-balance" => {
-            let count = initiated.load(Ordering::SeqCst);
-            format!("{{\"currency\":\"THB\",\"available\":{},\"pending\":0}}", 10_001 * count)
-        }
-        _ => usual(function, initiated),
+    let generous: Answers = |function, initiated| {
+        let available = 10_001 * initiated.load(Ordering::SeqCst);
+        let balance = || format!("{{\"currency\":\"THB\",\"available\":{available},\"pending\":0}}");
+        (function == "get-balance").then(balance)
     };
-    let ended = run("initiate --sessions 50", generous);
-    assert_eq!(ended.code, 3, "{ended:?}");
-    assert!(ended.output.contains("that no payment explains"), "{ended:?}");
+    ends("initiate --sessions 50", generous, 3, &["that no payment explains"]);
 }
 
 #[test]
 fn an_item_wrongly_answered_as_present_is_a_wrong_answer() {
-    let forgetful = |function: &str, initiated: &AtomicU64| match function {
-        "add-to-metadata-set" => "false".to_owned(),
-        _ => usual(function, initiated),
-    };
-    let ended = run("metadata", forgetful);
-    assert_eq!(ended.code, 3, "{ended:?}");
-    assert!(ended.output.contains("expected true, got 200 false"), "{ended:?}");
+    let forgetful: Answers = |function, _| (function == "add-to-metadata-set").then(|| "false".to_owned());
+    ends("metadata", forgetful, 3, &["expected true, got 200 false"]);
 }
 
 #[test]
 fn a_server_that_answers_rightly_is_not_accused() {
-    let ended = run("initiate --sessions 50", usual);
-    assert_eq!(ended.code, 0, "{ended:?}");
+    ends("initiate --sessions 50", |_, _| None, 0, &[]);
 }
 
 #[test]
 fn errors_are_counted_by_code_and_a_run_of_errors_fails() {
-    let refusing = |function: &str, initiated: &AtomicU64| match function {
-        "initiate-payment-flow" => "[\"NOT_FOUND\",\"No active session.\",null]".to_owned(),
-        _ => usual(function, initiated),
+    let refusing: Answers = |function, _| {
+        (function == "initiate-payment-flow").then(|| "[\"NOT_FOUND\",\"No active session.\",null]".to_owned())
     };
-    let ended = run("initiate --sessions 20", refusing);
-    assert_eq!(ended.code, 1, "{ended:?}");
-    assert!(ended.output.contains("NOT_FOUND: 400 [\"NOT_FOUND\",\"No active session.\",null]"), "{ended:?}");
+    let told = "NOT_FOUND: 400 [\"NOT_FOUND\",\"No active session.\",null]";
+    ends("initiate --sessions 20", refusing, 1, &[told]);
 }
 
 #[test]
 fn an_answer_that_is_no_payment_id_is_a_wrong_answer() {
-    let chatty = |function: &str, initiated: &AtomicU64| match function {
-        "initiate-payment-flow" => "\"no payment\"".to_owned(),
-        _ => usual(function, initiated),
-    };
-    let ended = run("initiate --sessions 20", chatty);
-    assert_eq!(ended.code, 3, "{ended:?}");
-    assert!(ended.output.contains("expected the id of a payment"), "{ended:?}");
+    let chatty: Answers = |function, _| (function == "initiate-payment-flow").then(|| "\"no payment\"".to_owned());
+    ends("initiate --sessions 20", chatty, 3, &["expected the id of a payment"]);
 }
 
 #[test]
 fn a_refund_without_a_refund_id_is_a_wrong_answer() {
-    let captured = |function: &str, initiated: &AtomicU64| match function {
-        "find-payment" => payment("SUCCESSFUL", 10_000),
-        _ => usual(function, initiated),
-    };
-    let ended = run("refund --payments 5", captured);
-    assert_eq!(ended.code, 3, "{ended:?}");
-    assert!(ended.output.contains("expected the id of a refund, got 200 true"), "{ended:?}");
+    ends("refund --payments 5", captured, 3, &["expected the id of a refund, got 200 true"]);
 }
 
 #[test]
 fn a_payout_that_leaves_the_balance_is_a_wrong_answer() {
-    let forgetful = |function: &str, sent: &AtomicU64| match function {
-        "add-topup" => "\"tup_00000000000000000000000001\"".to_owned(),
-        "send-payout" => format!("\"pyo_{:026}\"", sent.fetch_add(1, Ordering::SeqCst)),
-        "get-balance" => "{\"currency\":\"THB\",\"available\":1000000000,\"pending\":0}".to_owned(),
-        _ => usual(function, sent),
+    let forgetful: Answers = |function, sent| match function {
+        "add-topup" => Some("\"tup_00000000000000000000000001\"".to_owned()),
+        "send-payout" => Some(format!("\"pyo_{:026}\"", sent.fetch_add(1, Ordering::SeqCst))),
+        "get-balance" => Some("{\"currency\":\"THB\",\"available\":1000000000,\"pending\":0}".to_owned()),
+        _ => None,
     };
-    let ended = run("mixed --weights payout=1", forgetful);
-    assert_eq!(ended.code, 3, "{ended:?}");
-    assert!(ended.output.contains("that were acknowledged as paid out"), "{ended:?}");
+    ends("mixed --weights payout=1", forgetful, 3, &["that were acknowledged as paid out"]);
 }
 
 #[test]
 fn a_void_that_is_not_shown_afterwards_is_a_wrong_answer() {
     const VOIDED: u64 = 1_000_000; // More than all payments: the count then marks a void.
-    let forgetful = |function: &str, initiated: &AtomicU64| match function {
+    let forgetful: Answers = |function, initiated| match function {
         "void-payment" => {
             initiated.fetch_add(VOIDED, Ordering::SeqCst);
-            "true".to_owned()
+            Some("true".to_owned())
         }
-        "find-payment" if initiated.load(Ordering::SeqCst) >= VOIDED => payment("SUCCESSFUL", 10_000),
-        _ => usual(function, initiated),
+        _ if initiated.load(Ordering::SeqCst) >= VOIDED => captured(function, initiated),
+        _ => None,
     };
-    let ended = run("mixed --weights void=1 --payments 5", forgetful);
-    assert_eq!(ended.code, 3, "{ended:?}");
     let told = "expected VOIDED with 0 captured and 0 paid back, got SUCCESSFUL with 10000 captured";
-    assert!(ended.output.contains(told), "{ended:?}");
+    ends("mixed --weights void=1 --payments 5", forgetful, 3, &[told]);
 }
 
 #[test]
 fn a_declined_card_that_pays_nevertheless_is_a_wrong_answer() {
-    let generous = |function: &str, initiated: &AtomicU64| match function {
-        "find-payment" => payment("SUCCESSFUL", 10_000),
-        _ => usual(function, initiated),
-    };
-    let ended = run("initiate --sessions 20 --declines 1", generous);
-    assert_eq!(ended.code, 3, "{ended:?}");
-    assert!(ended.output.contains("expected FAILED with 0 captured and 0 paid back, got SUCCESSFUL"), "{ended:?}");
+    let told = "expected FAILED with 0 captured and 0 paid back, got SUCCESSFUL";
+    ends("initiate --sessions 20 --declines 1", captured, 3, &[told]);
 }
 
 #[test]
 fn an_unchecked_run_keeps_its_results_and_a_remark() {
-    let failing = |function: &str, initiated: &AtomicU64| match function {
-        "get-balance" if initiated.load(Ordering::SeqCst) > 0 => "[\"UNAVAILABLE\",\"Later.\",null]".to_owned(),
-        _ => usual(function, initiated),
+    let failing: Answers = |function, initiated| {
+        let fails = function == "get-balance" && initiated.load(Ordering::SeqCst) > 0;
+        fails.then(|| "[\"UNAVAILABLE\",\"Later.\",null]".to_owned())
     };
-    let ended = run("initiate --sessions 50", failing);
-    assert_eq!(ended.code, 4, "{ended:?}");
-    for told in ["50 in ", "but could not be checked: failed to read a balance: the server answers 400", "Later."] {
-        assert!(ended.output.contains(told), "{ended:?}");
-    }
+    let told = ["50 in ", "but could not be checked: failed to read a balance: the server answers 400", "Later."];
+    ends("initiate --sessions 50", failing, 4, &told);
 }

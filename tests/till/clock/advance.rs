@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use till_storage::journal::{Journal, Sequence, record};
 
-use crate::harness::{Server, Shop, Stage, id_of_nothing, merged};
+use crate::harness::{PATIENCE, Server, Shop, Stage, id_of_nothing, merged, wait_until};
 
 const DAY_SECONDS: u64 = 86_400;
 const HELD_SECONDS: u64 = 2 * DAY_SECONDS;
@@ -19,12 +19,17 @@ const REFUND_WAITS: &str = "4000000000007726";
 /// A card whose calls are answered after five seconds.
 const ANSWERS_LATE: &str = "4000000000003238";
 
-fn stage() -> Stage {
-    Stage::at("2025-04-01T00:00:00.250Z")
-}
+/// The time at which the tests begin.
+const START: &str = "2025-04-01T00:00:00.250Z";
 
 fn on_test_clock() -> Value {
     json!({ "name": "Shop", "currency": "THB", "test_clock": true })
+}
+
+fn shop_on_test_clock() -> (Stage, Shop) {
+    let stage = Stage::at(START);
+    let shop = stage.shop_with(on_test_clock());
+    (stage, shop)
 }
 
 fn advance(stage: &Stage, shop: &Shop, to: u64) {
@@ -47,8 +52,7 @@ fn effective(at: u64) -> (String, Option<u64>) {
 
 #[test]
 fn captures_settle_on_the_way_each_at_its_own_instant() {
-    let stage = stage();
-    let shop = stage.shop_with(on_test_clock());
+    let (stage, shop) = shop_on_test_clock();
     let start = stage.now();
     shop.pay(500);
     advance(&stage, &shop, start + 3_600);
@@ -62,8 +66,7 @@ fn captures_settle_on_the_way_each_at_its_own_instant() {
 
 #[test]
 fn an_authorization_lapses_during_an_advance_at_its_own_time() {
-    let stage = stage();
-    let shop = stage.shop_with(on_test_clock());
+    let (stage, shop) = shop_on_test_clock();
     let start = stage.now();
     let paid = shop.pay_with(100, &json!({ "capture": false }));
     advance(&stage, &shop, start + 300 * DAY_SECONDS);
@@ -75,8 +78,7 @@ fn an_authorization_lapses_during_an_advance_at_its_own_time() {
 
 #[test]
 fn a_dispute_without_evidence_is_lost_during_an_advance() {
-    let stage = stage();
-    let shop = stage.shop_with(on_test_clock());
+    let (stage, shop) = shop_on_test_clock();
     let body = json!({ "merchant_id": shop.merchant_id, "payment_id": shop.pay(500) });
     let dispute = stage.admin("open-dispute", &body).id();
     let find = || shop.call("find-dispute", &json!({ "dispute_id": dispute })).ok();
@@ -90,8 +92,7 @@ fn a_dispute_without_evidence_is_lost_during_an_advance() {
 
 #[test]
 fn sessions_keys_and_metadata_expire_by_the_merchants_time() {
-    let stage = stage();
-    let shop = stage.shop_with(on_test_clock());
+    let (stage, shop) = shop_on_test_clock();
     let start = stage.now();
     let key = json!({ "merchant_id": shop.merchant_id, "name": "A", "expires_at": start + DAY_SECONDS });
     let key = stage.admin("generate-key", &key).ok()["key"].as_str().expect("a key").to_owned();
@@ -114,8 +115,7 @@ fn sessions_keys_and_metadata_expire_by_the_merchants_time() {
 
 #[test]
 fn ids_and_keywords_of_lists_use_the_merchants_time() {
-    let stage = stage();
-    let shop = stage.shop_with(on_test_clock());
+    let (stage, shop) = shop_on_test_clock();
     let start = stage.now();
     let before = shop.session(100);
     shop.call("invite-user", &json!({ "email": "ada@shop.example" })).ok();
@@ -129,8 +129,7 @@ fn ids_and_keywords_of_lists_use_the_merchants_time() {
 
 #[test]
 fn a_kept_answer_expires_by_the_merchants_time() {
-    let stage = stage();
-    let shop = stage.shop_with(on_test_clock());
+    let (stage, shop) = shop_on_test_clock();
     let start = stage.now();
     let named = || {
         let body = json!({ "email": "ada@shop.example" });
@@ -145,19 +144,18 @@ fn a_kept_answer_expires_by_the_merchants_time() {
 
 #[test]
 fn captures_after_an_advance_settle_by_the_wall_clock() {
-    let stage = stage();
-    let shop = stage.shop_with(on_test_clock());
+    let (stage, shop) = shop_on_test_clock();
     advance(&stage, &shop, stage.now() + 100 * DAY_SECONDS);
     shop.pay(500);
     stage.pass_millis(HELD_SECONDS * 1_000 - 1);
     assert_eq!(shop.balance()["available"], 0);
     stage.pass_millis(1);
-    stage.eventually("the settlement", || shop.balance()["available"] == 500);
+    wait_until(PATIENCE, "the settlement did not come about", || shop.balance()["available"] == 500);
 }
 
 #[test]
 fn an_advance_does_not_affect_other_merchants() {
-    let stage = stage();
+    let stage = Stage::at(START);
     let (shop, still, plain) = (stage.shop_with(on_test_clock()), stage.shop_with(on_test_clock()), stage.shop());
     let start = stage.now();
     still.pay(500);
@@ -174,7 +172,7 @@ fn an_advance_does_not_affect_other_merchants() {
 
 #[test]
 fn a_refused_advance_names_the_valid_arguments() {
-    let stage = stage();
+    let stage = Stage::at(START);
     let (shop, plain) = (stage.shop_with(on_test_clock()), stage.shop());
     let now = stage.now();
     let to = |to: Value| stage.admin("advance-clock", &json!({ "merchant_id": shop.merchant_id, "to": to }));
@@ -197,8 +195,7 @@ fn a_refused_advance_names_the_valid_arguments() {
 
 #[test]
 fn an_advance_repeated_under_its_key_gets_the_kept_answer() {
-    let stage = stage();
-    let shop = stage.shop_with(on_test_clock());
+    let (stage, shop) = shop_on_test_clock();
     let start = stage.now();
     let named = |to: u64| {
         let body = json!({ "merchant_id": shop.merchant_id, "to": to });
@@ -213,8 +210,7 @@ fn an_advance_repeated_under_its_key_gets_the_kept_answer() {
 
 #[test]
 fn two_advances_of_one_merchant_run_one_after_the_other() {
-    let server = Server::start();
-    let shop = server.shop_with(on_test_clock());
+    let (server, shop) = Server::with(|server| server.shop_with(on_test_clock()));
     let start = find(&server, &shop)["now"].as_u64().expect("a time");
     let session = shop.session_of(ANSWERS_LATE, 10_000);
     shop.initiate(&session, 10_000, &json!({})).id();
@@ -234,8 +230,7 @@ fn two_advances_of_one_merchant_run_one_after_the_other() {
 /// can complete.
 #[test]
 fn an_advance_waits_for_the_acquirer_and_not_for_the_operator() {
-    let server = Server::start();
-    let shop = server.shop_with(on_test_clock());
+    let (server, shop) = Server::with(|server| server.shop_with(on_test_clock()));
     let start = find(&server, &shop)["now"].as_u64().expect("a time");
     let advance = |days: u64| {
         let body = json!({ "merchant_id": shop.merchant_id, "to": start + days * DAY_SECONDS });
@@ -281,9 +276,7 @@ fn a_restart_keeps_the_clock_and_its_due_timers() {
     let to = start + 90 * DAY_SECONDS;
     server.admin("advance-clock", &json!({ "merchant_id": shop.merchant_id, "to": to })).ok();
     shop.pay(500);
-    server.kill();
-    server.restart();
-    let shop = shop.on(&server);
+    let shop = server.restart_with(&shop);
     let clock = find(&server, &shop);
     assert!(clock["now"].as_u64() >= Some(to) && clock["now"].as_u64() < Some(to + 60), "{clock}");
     let listed = server.admin("list-merchants", &json!({})).ok()["page"][0]["test_clock"].clone();
@@ -296,8 +289,7 @@ fn a_restart_keeps_the_clock_and_its_due_timers() {
 
 #[test]
 fn records_keep_the_time_of_the_wall_clock() {
-    let stage = stage();
-    let shop = stage.shop_with(on_test_clock());
+    let (stage, shop) = shop_on_test_clock();
     shop.pay(500);
     advance(&stage, &shop, stage.now() + 30 * DAY_SECONDS);
     stage.pass_seconds(5);
@@ -314,8 +306,7 @@ fn records_keep_the_time_of_the_wall_clock() {
 #[test]
 fn an_interrupted_advance_continues_under_the_same_key() {
     const PAYMENTS: usize = 40;
-    let mut server = Server::start();
-    let shop = server.shop_with(on_test_clock());
+    let (mut server, shop) = Server::with(|server| server.shop_with(on_test_clock()));
     let now = |server: &Server| find(server, &shop)["now"].as_u64().expect("a time");
     for _ in 0..PAYMENTS {
         shop.pay(100);
@@ -335,9 +326,7 @@ fn an_interrupted_advance_continues_under_the_same_key() {
         }
         server.signal("KILL");
     });
-    server.kill();
-    server.restart();
-    let shop = shop.on(&server);
+    let shop = server.restart_with(&shop);
     let left = now(&server);
     assert!(left < to, "the advance was over before the kill");
     assert_eq!(call(&server).post("/admin/advance-clock", &body).ok(), true);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{CARD, Shop, Stage, merged};
+use crate::harness::{CARD, PATIENCE, Shop, Stage, merged, wait_until};
 
 /// Half an hour: the time in which a session can be used.
 const SESSION_SECONDS: u64 = 1_800;
@@ -11,9 +11,8 @@ const DAY_SECONDS: u64 = 86_400;
 /// Two years: the lifetime of a record of metadata unless a call sets another.
 const RECORD_SECONDS: u64 = 63_072_000;
 
-fn stage() -> Stage {
-    Stage::at("2025-04-01T00:00:00.250Z")
-}
+/// The time at which the tests begin.
+const START: &str = "2025-04-01T00:00:00.250Z";
 
 /// The client's view of a session: `retrieve-payment-session`, `check-status`, `discover-next-action`.
 fn client_view(shop: &Shop, session: &str) -> [Value; 3] {
@@ -27,8 +26,7 @@ fn client_view(shop: &Shop, session: &str) -> [Value; 3] {
 
 #[test]
 fn an_unused_session_expires_and_is_not_found_in_30_minutes() {
-    let stage = stage();
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop(START);
     let (session, other) = (shop.session(100), shop.session(100));
     stage.pass_millis(SESSION_SECONDS * 1_000 - 1);
     assert_eq!(client_view(&shop, &session), ["ACTIVE", "PENDING", "WAIT"]);
@@ -46,8 +44,7 @@ fn an_unused_session_expires_and_is_not_found_in_30_minutes() {
 
 #[test]
 fn an_invitation_expires_after_a_week_and_is_not_found() {
-    let stage = stage();
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop(START);
     let body = json!({ "email": "ada@shop.example" });
     let invitation = shop.call("invite-user", &body).id();
     stage.pass_millis(7 * DAY_SECONDS * 1_000 - 1);
@@ -64,8 +61,7 @@ fn an_invitation_expires_after_a_week_and_is_not_found() {
 
 #[test]
 fn an_answer_is_stored_for_a_day_and_its_key_is_free_then() {
-    let stage = stage();
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop(START);
     let named = |email: &str| {
         shop.client().idempotency_key("invite-1").post("/merchants/invite-user", &json!({ "email": email }))
     };
@@ -82,14 +78,13 @@ fn an_answer_is_stored_for_a_day_and_its_key_is_free_then() {
 
 #[test]
 fn an_authorization_is_voided_by_the_system_after_seven_days() {
-    let stage = stage();
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop(START);
     let paid = shop.pay_with(100, &json!({ "capture": false }));
     let payment = paid["payment_id"].as_str().expect("an id");
     stage.pass_millis(7 * DAY_SECONDS * 1_000 - 1);
     assert_eq!(shop.payment(payment)["status"], "AUTHORIZED");
     stage.pass_millis(1);
-    stage.eventually("the void", || shop.payment(payment)["status"] == "VOIDED");
+    wait_until(PATIENCE, "the void did not come about", || shop.payment(payment)["status"] == "VOIDED");
     let [entry] = &shop.all("list-activity-logs")[..] else { panic!("one entry") };
     let expected = json!({
         "activity_log_id": entry["activity_log_id"], "created_at": stage.now(), "activity_type": "PAYMENT_VOIDED",
@@ -105,14 +100,14 @@ fn an_authorization_is_voided_by_the_system_after_seven_days() {
 
 #[test]
 fn a_held_entry_is_effective_after_its_delay_with_its_time() {
-    let stage = stage();
+    let stage = Stage::at(START);
     let shop = stage.shop_with(json!({ "name": "Shop", "currency": "THB", "settlement_delay_seconds": 100 }));
     shop.pay(500);
     stage.pass_millis(99_999);
     let held = shop.all("balance-history").remove(0);
     assert_eq!((&held["status"], &held["effective_at"]), (&json!("ON_HOLD"), &Value::Null));
     stage.pass_millis(1);
-    stage.eventually("the settlement", || shop.balance()["available"] == 500);
+    wait_until(PATIENCE, "the settlement did not come about", || shop.balance()["available"] == 500);
     let mut expected = held.clone();
     expected["status"] = json!("EFFECTIVE");
     expected["effective_at"] = json!(stage.now());
@@ -122,8 +117,7 @@ fn a_held_entry_is_effective_after_its_delay_with_its_time() {
 
 #[test]
 fn the_balance_history_has_no_window_of_time() {
-    let stage = Stage::at("2015-01-01T00:00:00Z");
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop("2015-01-01T00:00:00Z");
     for (amount, instant) in (1..).zip(["2015-01-02T00:00:00Z", "2019-06-01T00:00:00Z", "2025-04-01T00:00:00Z"]) {
         stage.set(instant);
         stage.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": amount })).ok();
@@ -135,8 +129,7 @@ fn the_balance_history_has_no_window_of_time() {
 
 #[test]
 fn a_key_ends_at_its_expiry_to_the_millisecond() {
-    let stage = stage();
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop(START);
     let body = json!({ "name": "Short", "expires_at": stage.now() + 60 });
     let key = shop.call("generate-key", &body).ok()["key"].as_str().expect("a key").to_owned();
     let ask = || stage.client().bearer(&key).post("/merchants/get-balance", &json!({}));
@@ -148,8 +141,7 @@ fn a_key_ends_at_its_expiry_to_the_millisecond() {
 
 #[test]
 fn the_call_that_made_a_key_is_answered_again_after_its_end() {
-    let stage = stage();
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop(START);
     let body = json!({ "name": "Short", "expires_at": stage.now() + 60 });
     let by_operator = merged(&body, &json!({ "merchant_id": shop.merchant_id }));
     let both = |name: &str| {
@@ -171,8 +163,7 @@ fn the_call_that_made_a_key_is_answered_again_after_its_end() {
 
 #[test]
 fn metadata_lives_two_years_from_the_last_accepted_call() {
-    let stage = stage();
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop(START);
     let add = |more: Value| {
         let body = json!({ "key": "cart", "path": "l", "value": 1 });
         shop.call("add-to-metadata-set", &merged(&body, &more))
@@ -201,8 +192,7 @@ fn metadata_lives_two_years_from_the_last_accepted_call() {
 
 #[test]
 fn a_single_token_is_not_found_after_30_minutes() {
-    let stage = stage();
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop(START);
     let (token, multiple) = (shop.token_of(CARD, "SINGLE"), shop.token_of(CARD, "MULTIPLE"));
     stage.pass_seconds(SESSION_SECONDS);
     let select = |token: &str| {

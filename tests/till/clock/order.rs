@@ -23,8 +23,7 @@ fn invited(shop: &Shop, number: usize) -> String {
 
 #[test]
 fn ids_and_entries_keep_their_order_when_the_clock_steps_back() {
-    let stage = Stage::at("2025-04-02T00:00:00Z");
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop("2025-04-02T00:00:00Z");
     let mut ids = Vec::new();
     for instant in ["2025-04-02T00:00:00Z", "2025-04-01T00:00:00Z", "2024-01-01T00:00:00Z", "2025-04-02T00:00:00.001Z"]
     {
@@ -42,8 +41,7 @@ fn ids_and_entries_keep_their_order_when_the_clock_steps_back() {
 
 #[test]
 fn an_id_has_a_time_a_counter_and_62_random_bits() {
-    let stage = Stage::at("2025-04-02T00:00:00Z");
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop("2025-04-02T00:00:00Z");
     let sessions: Vec<u128> = (0..40).map(|_| bits(&shop.session_with(100, &json!({})))).collect();
     for id in &sessions {
         assert_eq!((id >> 76 & 0xf, id >> 62 & 0b11), (7, 0b10), "version and variant of a UUIDv7: {id:x}");
@@ -58,8 +56,7 @@ fn an_id_has_a_time_a_counter_and_62_random_bits() {
 
 #[test]
 fn expired_objects_stay_expired_when_the_clock_steps_back() {
-    let stage = Stage::at("2025-04-02T00:00:00Z");
-    let shop = stage.shop();
+    let (stage, shop) = Stage::with_shop("2025-04-02T00:00:00Z");
     let session = json!({ "payment_session_id": shop.session(100) });
     let body = json!({ "name": "Short", "expires_at": stage.now() + 60 });
     let key = shop.call("generate-key", &body).ok()["key"].as_str().expect("a key").to_owned();

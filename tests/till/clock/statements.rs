@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::harness::{Shop, Stage, id_of_nothing, merged};
+use crate::harness::{PATIENCE, Shop, Stage, id_of_nothing, merged, wait_until};
 
 fn shop_in(stage: &Stage, zone: &str) -> Shop {
     stage.shop_with(json!({ "name": "Shop \u{0E23}\u{0E49}\u{0E32}\u{0E19}", "currency": "THB", "time_zone": zone }))
@@ -19,8 +19,8 @@ fn charge(stage: &Stage, shop: &Shop, minor: u64) {
 }
 
 /// The statements, oldest first, once there are `count` of them.
-fn statements(stage: &Stage, shop: &Shop, count: usize) -> Vec<Value> {
-    stage.eventually("closed", || shop.all("list-statements").len() >= count);
+fn statements(shop: &Shop, count: usize) -> Vec<Value> {
+    wait_until(PATIENCE, "the periods are not closed", || shop.all("list-statements").len() >= count);
     let mut statements = shop.all("list-statements");
     statements.reverse();
     statements
@@ -52,7 +52,7 @@ fn a_month_of_the_merchants_zone_becomes_a_statement_at_its_end() {
     stage.set("2026-10-31T16:59:59.999Z");
     charge(&stage, &shop, 30);
     stage.set("2026-10-31T17:00:00Z");
-    let october = statements(&stage, &shop, 1).remove(0);
+    let october = statements(&shop, 1).remove(0);
     let expected = json!({
         "statement_id": october["statement_id"], "month": "2026-10", "currency": "THB", "opening_balance": 0,
         "credits": 1_000, "debits": 30, "closing_balance": 970, "entry_count": 2, "closed_at": stage.now(),
@@ -74,7 +74,7 @@ fn missed_months_are_closed_in_order_with_joined_balances() {
     stage.set("2026-04-01T03:59:59Z");
     charge(&stage, &shop, 1_001);
     stage.set("2026-07-01T04:00:00Z");
-    let statements = statements(&stage, &shop, 5);
+    let statements = statements(&shop, 5);
     let expected = json!([
         ["2026-02", 0, 1_000, 0, 1_000, 1],
         ["2026-03", 1_000, 0, 1_001, -1, 1],
@@ -98,7 +98,7 @@ fn a_statement_is_answered_as_csv_with_its_entries_in_order() {
     }
     stage.set("2026-12-02T00:00:00Z");
     top_up(&stage, &shop, 7);
-    let statement = statements(&stage, &shop, 1).remove(0);
+    let statement = statements(&shop, 1).remove(0);
     let answer = document(&shop, &statement, &json!({ "format": "CSV" }));
     let members = ["file_name", "content_type", "part", "parts"].map(|member| answer[member].clone());
     assert_eq!(json!(members), json!(["statement-2026-11.csv", "text/csv; charset=utf-8", 1, 1]));
@@ -134,7 +134,7 @@ fn a_statement_is_answered_as_pdf() {
     let shop = shop_in(&stage, "Asia/Bangkok");
     top_up(&stage, &shop, 1_000);
     stage.set("2026-12-02T00:00:00Z");
-    let statement = statements(&stage, &shop, 1).remove(0);
+    let statement = statements(&shop, 1).remove(0);
     let answer = document(&shop, &statement, &json!({ "format": "PDF" }));
     let members = ["file_name", "content_type", "part", "parts"].map(|member| answer[member].clone());
     assert_eq!(json!(members), json!(["statement-2026-11.pdf", "application/pdf", 1, 1]));
@@ -148,7 +148,7 @@ fn a_statement_of_another_merchant_is_not_found() {
     let (shop, other) = (shop_in(&stage, "UTC"), shop_in(&stage, "UTC"));
     top_up(&stage, &shop, 1_000);
     stage.set("2026-12-02T00:00:00Z");
-    let statement = statements(&stage, &shop, 1).remove(0);
+    let statement = statements(&shop, 1).remove(0);
     let id = statement["statement_id"].as_str().expect("an id");
     for id in [id.to_owned(), id_of_nothing(id)] {
         let bodies = [

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Server, Start, TestDice};
+use crate::harness::{Server, Start, TestDice, text};
 
 use super::load;
 use super::round::Round;
@@ -87,8 +87,4 @@ fn restore(place: &Path, life: u64) {
     let output = command.args(["--to", text(&data(place, life + 1))]).output().expect("the binary can be started");
     let printed = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(output.status.success(), "{}{}", printed(&output.stdout), printed(&output.stderr));
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("temporary directories are ASCII")
 }

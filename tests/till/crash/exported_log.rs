@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::harness::Start;
+use crate::harness::{Start, temporary};
 
 /// The lines of each merchant's log, in order, of a data directory or a checkpoint that no server uses.
 pub(crate) fn read(directory: &Path) -> BTreeMap<String, Vec<Value>> {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let to = place.path().join("export");
+    let (_place, [to]) = temporary(["export"]);
     let mut command = Start::default().command(directory);
     let output =
         command.args(["export", "--what", "log", "--to"]).arg(&to).output().expect("the binary can be started");

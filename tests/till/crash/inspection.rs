@@ -1,21 +1,17 @@
 //! Compares everything that a server shows of its merchants with the expected state.
 
 use std::collections::BTreeSet;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::fmt::Debug;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, Shop};
+use crate::harness::{PATIENCE, Server, Shop, first_answer};
 
 use super::merchants::LoadedMerchant;
 use super::payment::KnownPayment;
 use super::reckoning::in_parallel;
 use super::truth::Truth;
 use super::{affairs_inspection, dispute_inspection, ledger_inspection, payout, refund_inspection};
-
-/// The longest time for the acquirer's answers to all calls, and for the timers of all due entries.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Checks every merchant: refunds and captures last, because they take some time.
 pub(super) fn inspect(server: &Server, merchants: &[LoadedMerchant], truths: &[Truth]) {
@@ -38,16 +34,8 @@ pub(super) fn inspect(server: &Server, merchants: &[LoadedMerchant], truths: &[T
 }
 
 /// The first answer of `ask` for which `is_ready` holds.
-pub(super) fn eventually<T>(what: &str, mut ask: impl FnMut() -> T, is_ready: impl Fn(&T) -> bool) -> T {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let answer = ask();
-        if is_ready(&answer) {
-            return answer;
-        }
-        assert!(Instant::now() < until, "{what} did not come about");
-        thread::sleep(Duration::from_millis(5));
-    }
+pub(super) fn eventually<T: Debug>(what: &str, ask: impl FnMut() -> T, is_ready: impl Fn(&T) -> bool) -> T {
+    first_answer(PATIENCE, &format!("{what} did not come about"), ask, is_ready)
 }
 
 /// Each payment is found by its id and by its external id, once no operation is open, and is as it was asked for.

@@ -7,7 +7,7 @@ use crate::harness::{ApiAnswer, Client, TestDice};
 use super::call_record::CreationCall;
 use super::caller::post;
 use super::inspection::assert_same;
-use super::reckoning::{assert_replays, is_replay};
+use super::reckoning::{assert_replays, is_replay, taken_by};
 use super::truth::{Fact, Truth};
 
 /// An amount below those of top-ups, so that payouts are still accepted.
@@ -33,19 +33,13 @@ pub(super) fn unknown(operator: &Client, asked: &CreationCall) -> (Fact, bool) {
     let first = ask(operator, asked);
     let (id, was_done) = match first.status {
         200 => (first.clone().id(), is_replay(&first)),
-        _ => (taken_by(&first), true),
+        _ => (taken_by(&first, "invoice_id"), true),
     };
     match &asked.key {
         Some(_) => assert_replays(&ask(operator, asked), &id),
-        None => assert_eq!(taken_by(&ask(operator, asked)), id, "asked a third time: {asked:?}"),
+        None => assert_eq!(taken_by(&ask(operator, asked), "invoice_id"), id, "asked a third time: {asked:?}"),
     }
     (Fact::Invoice(id, asked.minor), was_done)
-}
-
-/// The invoice that has the external id, from the refusal that names it.
-fn taken_by(answer: &ApiAnswer) -> String {
-    let details = answer.refused("CONFLICT");
-    details["invoice_id"].as_str().unwrap_or_else(|| panic!("no invoice_id in {details}")).to_owned()
 }
 
 /// One entry for each invoice, which is effective at once.

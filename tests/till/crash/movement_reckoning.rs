@@ -3,12 +3,12 @@
 
 use serde_json::json;
 
-use crate::harness::{ApiAnswer, Shop};
+use crate::harness::Shop;
 
 use super::call_record::answer_text;
 use super::movement::{Movement, MovementKind};
 use super::payment::{Accepted, Refund};
-use super::reckoning::{assert_replays, is_replay};
+use super::reckoning::{assert_replays, find, is_replay, taken_by};
 use super::truth::Fact;
 
 /// The result of a repeated call.
@@ -28,7 +28,7 @@ pub(super) fn acknowledged(shop: &Shop, movement: &Movement, answered: &str) -> 
 
 /// Repeats the call until its result is known.
 pub(super) fn unknown(shop: &Shop, movement: &Movement) -> RepeatedMovement {
-    let before = movement.external_id().and_then(|external_id| find(shop, external_id));
+    let before = movement.external_id().and_then(|external_id| find(shop, "refund", external_id));
     let first = movement.ask(&shop.client());
     if movement.is_refused_by(&first) {
         assert_eq!(before, None, "a refund that is there is answered: {movement:?}");
@@ -37,14 +37,18 @@ pub(super) fn unknown(shop: &Shop, movement: &Movement) -> RepeatedMovement {
     let (answered, was_done) = match &movement.key {
         Some(_) => (answer_text(&first.clone().ok()), is_replay(&first)),
         None if first.status == 200 => (first.clone().id(), false),
-        None => (taken_by(&first), true),
+        None => (taken_by(&first, "refund_id"), true),
     };
     if movement.external_id().is_some() {
         assert_eq!(before, was_done.then(|| answered.clone()), "by external id and asked again: {movement:?}");
     }
     match &movement.key {
         Some(_) => assert_replays(&movement.ask(&shop.client()), &answered),
-        None => assert_eq!(taken_by(&movement.ask(&shop.client())), answered, "asked a third time: {movement:?}"),
+        None => assert_eq!(
+            taken_by(&movement.ask(&shop.client()), "refund_id"),
+            answered,
+            "asked a third time: {movement:?}"
+        ),
     }
     RepeatedMovement { fact: Some(accepted(shop, movement, &answered)), was_done }
 }
@@ -74,19 +78,4 @@ fn accepted(shop: &Shop, movement: &Movement, answered: &str) -> Fact {
 fn amount(shop: &Shop, refund_id: &str) -> u64 {
     let refund = shop.call("find-refund", &json!({ "refund_id": refund_id })).ok();
     refund["amount"].as_u64().expect("an amount")
-}
-
-fn find(shop: &Shop, external_id: &str) -> Option<String> {
-    let answer = shop.call("find-refund", &json!({ "refund_id": external_id }));
-    if answer.status == 200 {
-        return Some(answer.body["refund_id"].as_str().expect("an id").to_owned());
-    }
-    answer.refused("NOT_FOUND");
-    None
-}
-
-/// The refund that has the external id, from the refusal that names it.
-fn taken_by(answer: &ApiAnswer) -> String {
-    let details = answer.refused("CONFLICT");
-    details["refund_id"].as_str().unwrap_or_else(|| panic!("no refund_id in {details}")).to_owned()
 }

@@ -7,7 +7,7 @@ use crate::harness::{ApiAnswer, Shop, TestDice};
 use super::call_record::{CallOutcome, CreationCall};
 use super::caller::post;
 use super::inspection::{assert_same, eventually};
-use super::reckoning::{assert_replays, is_replay};
+use super::reckoning::{assert_replays, find, is_replay, taken_by};
 use super::truth::{Fact, Truth};
 
 /// The last two digits of amounts whose payouts fail, and of those that wait for the operator.
@@ -59,7 +59,7 @@ pub(super) fn acknowledged(shop: &Shop, asked: &CreationCall, id: &str) -> Fact 
 
 /// Repeats the call until its result is known; true when the first call had taken effect.
 pub(super) fn unknown(shop: &Shop, asked: &CreationCall) -> (Option<Fact>, bool) {
-    let before = asked.external_id.as_deref().and_then(|external_id| find(shop, external_id));
+    let before = asked.external_id.as_deref().and_then(|external_id| find(shop, "payout", external_id));
     let first = ask(shop, asked);
     if is_refused(&first) {
         assert_eq!(before, None, "a payout that is there is answered: {asked:?}");
@@ -67,14 +67,14 @@ pub(super) fn unknown(shop: &Shop, asked: &CreationCall) -> (Option<Fact>, bool)
     }
     let (id, was_done) = match first.status {
         200 => (first.clone().id(), is_replay(&first)),
-        _ => (taken_by(&first), true),
+        _ => (taken_by(&first, "payout_id"), true),
     };
     if asked.external_id.is_some() {
         assert_eq!(before, was_done.then(|| id.clone()), "by external id and asked again: {asked:?}");
     }
     match &asked.key {
         Some(_) => assert_replays(&ask(shop, asked), &id),
-        None => assert_eq!(taken_by(&ask(shop, asked)), id, "asked a third time: {asked:?}"),
+        None => assert_eq!(taken_by(&ask(shop, asked), "payout_id"), id, "asked a third time: {asked:?}"),
     }
     (Some(fact(asked, &id)), was_done)
 }
@@ -86,21 +86,6 @@ pub(super) fn not_done(asked: &CreationCall) -> Option<Fact> {
 
 fn fact(asked: &CreationCall, id: &str) -> Fact {
     Fact::Payout(id.to_owned(), Payout { minor: asked.minor, external_id: asked.external_id.clone() })
-}
-
-fn find(shop: &Shop, external_id: &str) -> Option<String> {
-    let answer = shop.call("find-payout", &json!({ "payout_id": external_id }));
-    if answer.status == 200 {
-        return Some(answer.body["payout_id"].as_str().expect("an id").to_owned());
-    }
-    answer.refused("NOT_FOUND");
-    None
-}
-
-/// The payout that has the external id, from the refusal that names it.
-fn taken_by(answer: &ApiAnswer) -> String {
-    let details = answer.refused("CONFLICT");
-    details["payout_id"].as_str().unwrap_or_else(|| panic!("no payout_id in {details}")).to_owned()
 }
 
 /// Checks all payouts of a merchant, once the acquirer has answered: the accepted ones as they were asked for, and no

@@ -194,7 +194,7 @@ impl Desk {
     }
 
     fn payment_again(&self, sale: &Sale) -> AskedAgain {
-        let before = sale.external_id.as_deref().and_then(|external_id| self.find(external_id));
+        let before = sale.external_id.as_deref().and_then(|external_id| find(&self.shop, "payment", external_id));
         let first = self.ask(sale);
         let again = match &sale.key {
             Some(_) => with_key(first),
@@ -234,8 +234,8 @@ impl Desk {
         }
         asked.external_id.as_ref()?;
         let first = self.topup(asked);
-        let id = if first.status == 200 { first.clone().id() } else { taken_by(&first) };
-        assert_eq!(taken_by(&self.topup(asked)), id, "asked a third time: {asked:?}");
+        let id = if first.status == 200 { first.clone().id() } else { taken_by(&first, "topup_id") };
+        assert_eq!(taken_by(&self.topup(asked), "topup_id"), id, "asked a third time: {asked:?}");
         Some(AskedAgain { id, was_done: first.status != 200 })
     }
 
@@ -249,15 +249,6 @@ impl Desk {
 
     fn topup(&self, asked: &CreationCall) -> ApiAnswer {
         post(&self.operator, "/admin/add-topup", &asked.body, asked.key.as_deref())
-    }
-
-    fn find(&self, external_id: &str) -> Option<String> {
-        let answer = self.shop.call("find-payment", &json!({ "payment_id": external_id }));
-        if answer.status == 200 {
-            return Some(text(&answer, &answer.body["payment_id"]));
-        }
-        answer.refused("NOT_FOUND");
-        None
     }
 }
 
@@ -297,10 +288,21 @@ fn used_by(answer: &ApiAnswer) -> String {
     text(answer, &details["payment_id"])
 }
 
-/// The top-up that has the external id, from the refusal that names it.
-fn taken_by(answer: &ApiAnswer) -> String {
+/// The object that has the external id, from the refusal that names it.
+pub(super) fn taken_by(answer: &ApiAnswer, member: &str) -> String {
     let details = answer.refused("CONFLICT");
-    text(answer, &details["topup_id"])
+    text(answer, &details[member])
+}
+
+/// The id of the object of this kind, such as `refund`, that has the external id.
+pub(super) fn find(shop: &Shop, kind: &str, external_id: &str) -> Option<String> {
+    let member = format!("{kind}_id");
+    let answer = shop.call(&format!("find-{kind}"), &json!({ (member.as_str()): external_id }));
+    if answer.status == 200 {
+        return Some(text(&answer, &answer.body[&member]));
+    }
+    answer.refused("NOT_FOUND");
+    None
 }
 
 fn text(answer: &ApiAnswer, value: &serde_json::Value) -> String {

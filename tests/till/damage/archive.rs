@@ -5,8 +5,8 @@
 use super::campaign::Detection;
 use super::image::{Copy, Image, archiving, name_of, start};
 use super::kinds::Damage;
-use super::restored::{CommandOutput, Restored, restore, run, text, with_archive};
-use crate::harness::Server;
+use super::restored::{CommandOutput, Restored, restore, run, with_archive};
+use crate::harness::{Server, text};
 
 /// The words of the message about a write that counts as torn.
 const TORN: &str = "is torn";

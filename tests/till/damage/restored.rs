@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::image::{Copy, Image, start};
-use crate::harness::Server;
+use crate::harness::{Server, text};
 
 /// The time after which a command counts as hanging.
 const COMMAND_MAX: Duration = Duration::from_secs(120);
@@ -18,11 +18,6 @@ const COMMAND_MAX: Duration = Duration::from_secs(120);
 pub(super) struct CommandOutput {
     pub(super) code: Option<i32>,
     pub(super) text: String,
-}
-
-/// A path as an argument.
-pub(super) fn text(path: &Path) -> &str {
-    path.to_str().expect("temporary directories are ASCII")
 }
 
 /// Runs a command, which must come to its end.

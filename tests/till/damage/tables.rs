@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 
-use crate::harness::{Server, Shop, TestDice};
+use crate::harness::{Server, Shop, TestDice, holds_within};
 
 use super::image::{Copy, Image, Witness, dice, flip, flips, name_of};
 
@@ -128,14 +128,7 @@ fn largest_table(copy: &Copy, family: &str) -> PathBuf {
 
 /// True once the note of damaged tables has one.
 fn is_noted(server: &Server) -> bool {
-    let until = Instant::now() + NOTED_WITHIN;
-    while Instant::now() < until {
-        if server.metric("till_scrub_damaged_tables") == Some(1.0) {
-            return true;
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    false
+    holds_within(NOTED_WITHIN, || server.metric("till_scrub_damaged_tables") == Some(1.0))
 }
 
 /// Nothing is written: nothing but the merge of tables meets the damage. It may do so before the start has ended.

@@ -4,10 +4,9 @@
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::harness::{Server, Shop, Start, Volume};
+use crate::harness::{Server, Shop, Start, Volume, temporary, wait_until};
 
 use super::MIB;
 use super::filler::Filler;
@@ -44,8 +43,7 @@ impl DiskServer {
     fn begin(reserve_bytes: u64) -> Option<(tempfile::TempDir, DiskServer)> {
         let disk = Volume::if_possible(DISK_BYTES)?;
         // The server's output must not be on the disk that is filled.
-        let beside = tempfile::TempDir::new().expect("a temporary directory can be made");
-        let log = beside.path().join("log");
+        let (beside, [log]) = temporary(["log"]);
         let server = start(reserve_bytes, &log).server_in(&disk.path().join("data"));
         let shop = server.shop();
         Some((beside, DiskServer { disk, log, server, shop, acknowledged: Arc::default() }))
@@ -63,14 +61,10 @@ impl DiskServer {
     fn check_last_word(&mut self) {
         let status = self.server.ended().expect("it has ended");
         assert_eq!(status.signal(), Some(SIGABRT), "{status}");
-        let until = Instant::now() + PATIENCE;
-        while !std::fs::read_to_string(&self.log)
-            .unwrap_or_default()
-            .contains("till: the outcome of a write is unknown")
-        {
-            assert!(Instant::now() < until, "no last word");
-            thread::sleep(Duration::from_millis(5));
-        }
+        wait_until(PATIENCE, "no last word", || {
+            let said = std::fs::read_to_string(&self.log).unwrap_or_default();
+            said.contains("till: the outcome of a write is unknown")
+        });
     }
 
     /// A start on a full disk succeeds, or names the reason.
@@ -120,12 +114,8 @@ fn a_disk_filled_below_the_reserve_loses_nothing() {
         let filler = Filler::leaving(&stand.disk.path(), 0);
         let (acknowledged, server) = (Arc::clone(&stand.acknowledged), &mut stand.server);
         acknowledged.wait_for_more("a refusal or an end", &acknowledged.not_done, || server.ended().is_some());
-        let until = Instant::now() + Duration::from_secs(2);
-        while stand.server.ended().is_none() && Instant::now() < until {
-            thread::sleep(Duration::from_millis(20));
-        }
+        let has_ended = stand.server.ended_by_itself(Duration::from_secs(2));
         load.end();
-        let has_ended = stand.server.ended().is_some();
         if has_ended {
             stand.check_last_word();
         } else {
@@ -152,11 +142,7 @@ fn a_file_system_shutdown_under_load_loses_nothing() {
             println!("skipped: this system cannot make a file system break off");
             return;
         }
-        let until = Instant::now() + PATIENCE;
-        while stand.server.ended().is_none() {
-            assert!(Instant::now() < until, "it goes on without a disk");
-            thread::sleep(Duration::from_millis(5));
-        }
+        wait_until(PATIENCE, "it goes on without a disk", || stand.server.ended().is_some());
         load.end();
         stand.check_last_word();
         stand.disk.unmount_and_repair();

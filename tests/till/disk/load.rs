@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{ApiAnswer, CARD, Server, Shop};
+use crate::harness::{ApiAnswer, CARD, Server, Shop, wait_until};
 
 /// Callers at once.
 const CALLERS: u64 = 8;
@@ -117,11 +117,9 @@ impl Acknowledged {
     /// Waits until the count has grown by 20, or `or_else` holds.
     #[track_caller]
     pub(super) fn wait_for_more(&self, what: &str, count: &AtomicU64, mut or_else: impl FnMut() -> bool) {
-        let (before, until) = (count.load(Ordering::Relaxed), Instant::now() + PATIENCE);
-        while count.load(Ordering::Relaxed) < before + 20 && !or_else() {
-            assert!(Instant::now() < until, "{what} did not come about");
-            thread::sleep(Duration::from_millis(5));
-        }
+        let before = count.load(Ordering::Relaxed);
+        let has_grown = || count.load(Ordering::Relaxed) >= before + 20 || or_else();
+        wait_until(PATIENCE, &format!("{what} did not come about"), has_grown);
     }
 
     /// Checks that everything that was acknowledged is there, and that every payment reaches its end.

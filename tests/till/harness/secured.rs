@@ -4,7 +4,6 @@ use std::fs;
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use rustls::pki_types::pem::PemObject;
@@ -13,9 +12,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned, Support
 use tempfile::TempDir;
 
 use super::server::Start;
-
-/// The longest time that the test waits for an answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+use super::waiting::PATIENCE;
 
 /// A connection with TLS.
 pub(crate) type Secured = StreamOwned<ClientConnection, TcpStream>;

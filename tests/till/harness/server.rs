@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::client::{ApiAnswer, Client};
+use super::waiting::{holds_within, wait_until};
 
 /// The admin token of every test server: it opens nothing else.
 pub(super) const ADMIN_TOKEN: &str = "admin-token-of-a-test";
@@ -236,11 +237,23 @@ impl Server {
         Start::default().server()
     }
 
+    /// The same, and what `make` makes of it.
+    pub(crate) fn with<T>(make: impl FnOnce(&Server) -> T) -> (Server, T) {
+        let server = Server::start();
+        let made = make(&server);
+        (server, made)
+    }
+
     /// The same, and a merchant of it.
     pub(crate) fn with_shop() -> (Server, super::Shop) {
-        let server = Server::start();
-        let shop = server.shop();
-        (server, shop)
+        Server::with(Server::shop)
+    }
+
+    /// The same, and two merchants of it.
+    pub(crate) fn with_shops() -> (Server, super::Shop, super::Shop) {
+        let (server, shop) = Server::with_shop();
+        let other = server.shop();
+        (server, shop, other)
     }
 
     /// The base address of the public listener.
@@ -323,24 +336,15 @@ impl Server {
     }
 
     fn wait_until_ready(&self) {
-        let until = Instant::now() + PATIENCE;
-        while self.client_of(&self.admin).get("/health/ready").status != 200 {
-            assert!(Instant::now() < until, "the server did not become ready");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_until(PATIENCE, "the server did not become ready", || {
+            self.client_of(&self.admin).get("/health/ready").status == 200
+        });
     }
 
     /// Waits until it has ended by itself; true when it did.
     pub(crate) fn ended_by_itself(&mut self, patience: Duration) -> bool {
         let Some(child) = &mut self.child else { return false };
-        let until = Instant::now() + patience;
-        while child.try_wait().expect("a child can be waited for").is_none() {
-            if Instant::now() > until {
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        true
+        holds_within(patience, || child.try_wait().expect("a child can be waited for").is_some())
     }
 
     /// The value of a metric without labels. None when there is none of this name.
@@ -374,9 +378,16 @@ impl Server {
         }
     }
 
-    /// Starts it again on the same data.
+    /// Kills it, as a crash does, unless it has been stopped, and starts it again on the same data.
     pub(crate) fn restart(&mut self) {
         self.try_restart().unwrap_or_else(|error| panic!("the server does not start again: {error}"));
+    }
+
+    /// The same; returns a merchant of it on the new address.
+    #[must_use]
+    pub(crate) fn restart_with(&mut self, shop: &super::Shop) -> super::Shop {
+        self.restart();
+        shop.on(self)
     }
 
     /// Starts it again on the same data, or returns the output of a refused start.

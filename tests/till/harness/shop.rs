@@ -1,18 +1,14 @@
 //! A merchant with everything that it needs for payments.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Map, Value, json};
 use till_domain::card::CardScheme;
 
 use super::client::{ApiAnswer, Client};
 use super::server::Server;
+use super::waiting::{PATIENCE, first_answer};
 
 /// The card that always succeeds.
 pub(crate) const CARD: &str = "4242424242424242";
-
-/// The longest time that the test waits for the end of a pending payment.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An amount in the currency of the tests, as an argument.
 pub(crate) fn thb(minor: u64) -> Value {
@@ -175,6 +171,12 @@ impl Shop {
         self.session_with(minor, &json!({ "card_id": card_id }))
     }
 
+    /// A user who was invited and has joined.
+    pub(crate) fn join(&self, email: &str) -> String {
+        let invitation = self.call("invite-user", &json!({ "email": email })).id();
+        self.call("accept-invitation", &json!({ "invitation_id": invitation })).id()
+    }
+
     /// A customer.
     pub(crate) fn contact(&self, contact_id: &str) -> Value {
         self.call("find-contact", &json!({ "contact_id": contact_id })).ok()
@@ -210,15 +212,7 @@ impl Shop {
 
     /// The payment once it is not pending any more.
     pub(crate) fn settled(&self, payment_id: &str) -> Value {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            let payment = self.call("find-payment", &json!({ "payment_id": payment_id })).ok();
-            if payment["status"] != "PENDING" {
-                return payment;
-            }
-            assert!(Instant::now() < until, "still pending: {payment}");
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        first_answer(PATIENCE, "still pending", || self.payment(payment_id), |payment| payment["status"] != "PENDING")
     }
 
     /// All entries of a list, page by page from the newest.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::dev::ServerHandle;
@@ -44,9 +44,7 @@ use till_storage::vault::{Keyring, RootKey};
 use super::client::Client;
 use super::server::ADMIN_TOKEN;
 use super::shop::Shop;
-
-/// The longest time that the test waits for a stop, or for anything in the background.
-const PATIENCE: Duration = Duration::from_secs(30);
+use super::waiting::PATIENCE;
 
 /// A clock that only the test moves, forward or back.
 #[derive(Debug, Default)]
@@ -96,6 +94,13 @@ impl Stage {
         let (public, admin, handles) = listening.recv_timeout(PATIENCE).expect("it listens");
         let address = |address: SocketAddr| format!("http://{address}");
         Stage { public: address(public), admin: address(admin), clock, store, keyring, handles, thread: Some(thread) }
+    }
+
+    /// The same, and a merchant of it.
+    pub(crate) fn with_shop(instant: &str) -> (Stage, Shop) {
+        let stage = Stage::at(instant);
+        let shop = stage.shop();
+        (stage, shop)
     }
 
     /// Sets the clock to an instant, later or earlier.
@@ -151,16 +156,6 @@ impl Stage {
     /// Creates such a merchant with this body.
     pub(crate) fn shop_with(&self, merchant: Value) -> Shop {
         Shop::create(&self.admin_client(), self.client(), &merchant)
-    }
-
-    /// Waits until a condition holds.
-    #[track_caller]
-    pub(crate) fn eventually(&self, what: &str, is_so: impl Fn() -> bool) {
-        let until = Instant::now() + PATIENCE;
-        while !is_so() {
-            assert!(Instant::now() < until, "{what} did not come about");
-            std::thread::sleep(Duration::from_millis(5));
-        }
     }
 
     /// Writes the rows of events without a record of them: events that no command causes yet.

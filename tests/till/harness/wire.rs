@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::net::TcpSocket;
 
 use super::client::ApiAnswer;
+use super::server::Server;
 
 /// The longest time that the server may be silent.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
@@ -35,6 +36,11 @@ impl Wire {
     pub(crate) fn new(base: &str) -> Wire {
         let address = base.split_once("://").map_or(base, |(_, address)| address).to_owned();
         Wire { address, source: None }
+    }
+
+    /// A sender to the public listener of a server.
+    pub(crate) fn to(server: &Server) -> Wire {
+        Wire::new(server.public())
     }
 
     /// A sender from another address of this machine, 127.0.0.`last`.

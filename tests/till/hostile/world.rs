@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::bodies::{Case, DescribedEndpoint};
-use crate::harness::{ApiAnswer, CARD, Client, Server, Shop, Start, VAULT_KEY, id_of_nothing};
+use crate::harness::{ApiAnswer, CARD, Client, Server, Shop, Start, VAULT_KEY, id_of_nothing, temporary};
 
 /// The first words in the names of endpoints that only read.
 const QUERIES: [&str; 9] =
@@ -39,8 +39,7 @@ pub(super) struct AttackedServer {
 
 impl AttackedServer {
     pub(super) fn start() -> AttackedServer {
-        let directory = TempDir::new().expect("a temporary directory can be made");
-        let log = directory.path().join("log");
+        let (directory, [log]) = temporary(["log"]);
         let server = Start::default().with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").recording(&log).server();
         let shop = server.shop();
         let endpoints = ["merchants", "sdk", "admin"].iter().flat_map(|package| endpoints(&server, package)).collect();
@@ -80,13 +79,13 @@ impl AttackedServer {
             |list: &str, id: &str| shop.call(list, &json!({})).ok()["page"][0][id].as_str().expect("an id").to_owned();
         let single = shop.token_of(CARD, "SINGLE");
         shop.session_with(10, &json!({ "token": single }));
-        let member = joined(shop, "member@shop.example");
+        let member = shop.join("member@shop.example");
         shop.call("remove-user", &json!({ "user_id": member })).ok();
         fill_cart(shop);
         let plans = shop.call("list-plans", &json!({})).ok();
         let plan = |place: usize| plans[place]["plan_id"].as_str().expect("an id").to_owned();
         vec![
-            ("@user@", joined(shop, "user@shop.example")),
+            ("@user@", shop.join("user@shop.example")),
             ("@invitation@", shop.call("invite-user", &json!({ "email": "invited@shop.example" })).id()),
             ("@plan@", plan(1)),
             ("@other-plan@", plan(2)),
@@ -193,7 +192,7 @@ impl AttackedServer {
     /// A new member and a new invitation in the place of those that were used up.
     fn refresh_team(&mut self) {
         let email = |kind: &str| format!("{kind}-{}@shop.example", self.next_fresh());
-        let user = joined(&self.shop, &email("user"));
+        let user = self.shop.join(&email("user"));
         let invitation = self.shop.call("invite-user", &json!({ "email": email("invited") })).id();
         for (word, id) in self.names.iter_mut() {
             match *word {
@@ -459,11 +458,6 @@ fn without_last_use(mut page: Value) -> Value {
         key["last_used_at"].take();
     }
     page
-}
-
-fn joined(shop: &Shop, email: &str) -> String {
-    let invitation = shop.call("invite-user", &json!({ "email": email })).id();
-    shop.call("accept-invitation", &json!({ "invitation_id": invitation })).id()
 }
 
 fn endpoints(server: &Server, package: &str) -> Vec<DescribedEndpoint> {

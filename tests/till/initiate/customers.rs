@@ -33,8 +33,7 @@ fn an_id_of_ours_links_to_its_customer_and_shows_its_data() {
 
 #[test]
 fn an_unknown_id_of_our_form_is_not_found() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (_server, shop, other) = Server::with_shops();
     let customer = customer_of(&shop, &json!({ "customer_email": "ada@example.com" }));
     let foreign = customer_of(&other, &json!({ "customer_email": "ada@example.com" }));
     let attempt = RefusedAttempt::new(&shop).watching(&customer);
@@ -217,8 +216,7 @@ fn a_saved_card_uses_the_customer_of_selection_or_call() {
 
 #[test]
 fn customers_of_one_merchant_are_nothing_to_another() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (_server, shop, other) = Server::with_shops();
     let given = json!({ "customer_id": "ada", "customer_email": "ada@example.com", "customer_mobile": "+66812345678" });
     let (here, there) = (customer_of(&shop, &given), customer_of(&other, &given));
     assert_ne!(here, there);

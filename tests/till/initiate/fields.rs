@@ -19,8 +19,7 @@ struct Form {
 
 impl Form {
     fn new() -> Form {
-        let server = Server::start();
-        let shop = server.shop();
+        let (server, shop) = Server::with_shop();
         Form { session: shop.session(100), shop, _server: server }
     }
 

@@ -37,9 +37,7 @@ fn a_stored_answer_is_replayed_across_kill_9() {
     let (mut server, shop) = Server::with_shop();
     let body = shop.initiation(&shop.session(100), 100);
     let payment = named(&shop, "order-1", &body).id();
-    server.kill();
-    server.restart();
-    let shop = shop.on(&server);
+    let shop = server.restart_with(&shop);
     assert_replays(named(&shop, "order-1", &body), &payment);
     shop.settled(&payment);
     let other = shop.initiation(&shop.session(100), 100);
@@ -133,8 +131,7 @@ fn a_key_may_have_spaces_inside_and_is_trimmed() {
 
 #[test]
 fn a_key_belongs_to_its_merchant_and_to_its_endpoint() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (server, shop, other) = Server::with_shops();
     let payment = named(&shop, "order-1", &shop.initiation(&shop.session(100), 100)).id();
     let foreign = named(&other, "order-1", &other.initiation(&other.session(100), 100));
     assert_eq!(foreign.header("idempotent-replayed"), None);

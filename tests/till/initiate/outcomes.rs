@@ -189,8 +189,8 @@ fn a_payment_is_found_by_its_own_and_by_its_external_id() {
 
 #[test]
 fn the_first_capture_opens_the_balance() {
-    let server = Server::start();
-    let merchant_id = server.admin("create-merchant", &json!({ "name": "New", "currency": "JPY" })).id();
+    let (server, merchant_id) =
+        Server::with(|server| server.admin("create-merchant", &json!({ "name": "New", "currency": "JPY" })).id());
     let named = |body: Value| crate::harness::merged(&json!({ "merchant_id": merchant_id }), &body);
     let web = named(json!({ "name": "Web", "platform": "WEB", "identifier": "https://new.example" }));
     let installation_id = server.admin("add-installation", &web).id();

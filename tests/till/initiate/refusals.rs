@@ -45,8 +45,7 @@ fn a_session_whose_payment_failed_is_used_too() {
 
 #[test]
 fn another_merchants_session_is_not_found_used_or_not() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (_server, shop, other) = Server::with_shops();
     let attempt = RefusedAttempt::new(&shop);
     let foreign = json!({ "payment_session_id": other.session(100) });
     let expected = json!({ "argument": "payment_session_id" });
@@ -181,8 +180,7 @@ fn a_card_session_without_a_card_asks_for_one() {
 
 #[test]
 fn a_card_of_another_customer_is_not_found() {
-    let server = Server::start();
-    let (shop, foreign) = (server.shop(), server.shop());
+    let (_server, shop, foreign) = Server::with_shops();
     let (ada, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     let bob = shop.pay_with(100, &json!({ "customer_email": "bob@example.com" }))["customer_id"].clone();
     let (_, foreign_card) = foreign.saved_card(&json!({ "customer_email": "ada@example.com" }));
@@ -228,8 +226,7 @@ fn an_external_id_stays_taken_after_its_payment_failed() {
 
 #[test]
 fn another_merchant_may_use_the_same_external_id() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (_server, shop, other) = Server::with_shops();
     shop.pay_with(100, &json!({ "external_id": "order-1" }));
     assert_eq!(other.pay_with(100, &json!({ "external_id": "order-1" }))["status"], "SUCCESSFUL");
 }

@@ -153,9 +153,7 @@ fn a_saved_card_keeps_behaving_like_its_number_after_a_restart() {
     shop.pay_with_token("4000000000000077", &with_save_card("DEFAULT"));
     let card = default_card(&shop, "ada").as_str().expect("a card").to_owned();
     let free = shop.balance()["available"].as_u64();
-    server.kill();
-    server.restart();
-    let shop = shop.on(&server);
+    let shop = server.restart_with(&shop);
     let session = shop.session_with(100, &json!({}));
     shop.settled(&shop.initiate(&session, 100, &json!({ "card_id": card })).id());
     assert_eq!(

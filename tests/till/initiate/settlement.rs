@@ -1,10 +1,10 @@
 //! Settlement and fees: the time at which the money of a capture becomes available, and its amount.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, Shop};
+use crate::harness::{Server, Shop, first_answer};
 
 fn shop_that_settles_after(server: &Server, seconds: u64) -> Shop {
     server.shop_with(json!({ "name": "Shop", "currency": "THB", "settlement_delay_seconds": seconds }))
@@ -13,15 +13,7 @@ fn shop_that_settles_after(server: &Server, seconds: u64) -> Shop {
 /// The balance once nothing is pending any more.
 #[track_caller]
 fn settled_balance(shop: &Shop) -> Value {
-    let until = Instant::now() + Duration::from_secs(20);
-    loop {
-        let balance = shop.balance();
-        if balance["pending"] == 0 {
-            return balance;
-        }
-        assert!(Instant::now() < until, "not settled: {balance}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    first_answer(Duration::from_secs(20), "not settled", || shop.balance(), |balance| balance["pending"] == 0)
 }
 
 fn set_fee(server: &Server, shop: &Shop, basis_points: u64, fixed: u64) {
@@ -44,8 +36,7 @@ fn entries(shop: &Shop) -> Vec<(String, String, u64)> {
 
 #[test]
 fn a_capture_is_held_for_the_merchants_delay_and_then_available() {
-    let server = Server::start();
-    let shop = shop_that_settles_after(&server, 1);
+    let (_server, shop) = Server::with(|server| shop_that_settles_after(server, 1));
     let payment = shop.pay(10_000);
     let held = shop.all("balance-history").remove(0);
     if held["status"] == "ON_HOLD" {
@@ -63,8 +54,7 @@ fn a_capture_is_held_for_the_merchants_delay_and_then_available() {
 
 #[test]
 fn a_capture_without_delay_is_available_at_once() {
-    let server = Server::start();
-    let shop = shop_that_settles_after(&server, 0);
+    let (_server, shop) = Server::with(|server| shop_that_settles_after(server, 0));
     let payment = shop.pay(10_000);
     let entry = shop.all("balance-history").remove(0);
     assert_eq!((&entry["status"], &entry["effective_at"]), (&json!("EFFECTIVE"), &entry["created_at"]));
@@ -84,8 +74,7 @@ fn the_card_that_settles_at_once_does_so_whatever_the_delay() {
 
 #[test]
 fn money_held_at_a_kill_is_settled_after_the_next_start() {
-    let mut server = Server::start();
-    let shop = shop_that_settles_after(&server, 1);
+    let (mut server, shop) = Server::with(|server| shop_that_settles_after(server, 1));
     shop.pay(10_000);
     server.kill();
     std::thread::sleep(Duration::from_millis(1_100));
@@ -95,8 +84,7 @@ fn money_held_at_a_kill_is_settled_after_the_next_start() {
 
 #[test]
 fn a_fee_is_a_debit_in_the_transaction_of_its_capture() {
-    let server = Server::start();
-    let shop = shop_that_settles_after(&server, 1);
+    let (server, shop) = Server::with(|server| shop_that_settles_after(server, 1));
     set_fee(&server, &shop, 250, 10);
     let paid = shop.payment(&shop.pay(10_000));
     assert_eq!(paid["fees"], json!([{ "type": "PAYMENT_FEE", "amount": 260, "currency": "THB" }]));

@@ -4,16 +4,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
 use till_storage::family::Family;
 
-use super::store::{Tampering, contents, ends, run_command, text};
-use crate::harness::{Server, Shop};
+use super::store::{Tampering, contents, ends};
+use crate::harness::{Server, Shop, run_command, text, wait_until};
 
 const FILES: [&str; 10] = [
     "merchants.jsonl",
@@ -146,11 +145,7 @@ fn with_everything(server: &Server) -> Shop {
         let all = [shop.all("list-payouts"), shop.all("list-refunds")].concat();
         all.iter().all(|one| one["status"] == "SUCCESSFUL")
     };
-    let until = Instant::now() + Duration::from_secs(30);
-    while !is_settled() {
-        assert!(Instant::now() < until, "the sandbox has not answered");
-        thread::sleep(Duration::from_millis(5));
-    }
+    wait_until(Duration::from_secs(30), "the sandbox has not answered", is_settled);
     shop
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::store::{ends, text};
-use crate::harness::{Server, Shop, Start};
+use super::store::ends;
+use crate::harness::{Server, Shop, Start, text};
 
 const TOPUPS: u64 = 40;
 const SETTING: &str = "TILL_ACCEPT_LOSS_UP_TO";

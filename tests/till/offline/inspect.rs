@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use till_domain::ids::MerchantId;
 use till_storage::family::Family;
 
-use super::store::{Tampering, ends, run_command};
-use crate::harness::{Server, Shop};
+use super::store::{Tampering, ends};
+use crate::harness::{Server, Shop, run_command};
 
 /// A stopped server with a merchant that has two payments, the first with the data of a customer.
 fn stopped() -> (Server, Shop, [String; 2]) {

@@ -10,8 +10,8 @@ use till_domain::ids::MerchantId;
 use till_storage::family::Family;
 use till_storage::keys::AppliedKey;
 
-use super::store::{Tampering, contents, ends, run, text};
-use crate::harness::{Server, Shop, Start, TestDice};
+use super::store::{Tampering, contents, ends, run};
+use crate::harness::{Server, Shop, Start, TestDice, run_command, text};
 
 /// Tables of derived rows, by their tags: payments, entries, balances, effects beside.
 const PAYMENTS: u8 = 8;
@@ -235,7 +235,7 @@ fn a_repair_needs_the_directory_for_itself_and_the_vault_key() {
     let mut scene = Scene::stopped();
     let mut command = scene.server.command();
     command.env("TILL_VAULT_KEY", "5a".repeat(32));
-    let (code, _, errors) = super::store::run_command(command, &["repair", "rows", "--yes"]);
+    let (code, _, errors) = run_command(command, &["repair", "rows", "--yes"]);
     assert!(code == Some(1) && errors.contains("vault key does not open"), "{errors}");
     scene.assert_served();
 }

@@ -2,23 +2,15 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use rocksdb::{DB, IteratorMode, Options, WriteOptions};
 use till_storage::family::Family;
 
-use crate::harness::Server;
+use crate::harness::{Server, run_command};
 
 /// Runs a command of a server's: exit code, standard output, standard error.
 pub(super) fn run(server: &Server, arguments: &[&str]) -> (Option<i32>, String, String) {
     run_command(server.command(), arguments)
-}
-
-/// Runs a command: exit code, standard output, standard error.
-pub(super) fn run_command(mut command: Command, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = command.args(arguments).output().expect("the binary can be started");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 /// The output of a command that must end with this code.
@@ -28,11 +20,6 @@ pub(super) fn ends(server: &Server, arguments: &[&str], code: i32) -> String {
     assert_eq!(found, Some(code), "{arguments:?}: {output}{errors}");
     assert!(!errors.contains("panicked"), "{errors}");
     output + &errors
-}
-
-/// A path as an argument.
-pub(super) fn text(path: &Path) -> &str {
-    path.to_str().expect("temporary directories are ASCII")
 }
 
 /// The database of a stopped server, open to be tampered with.

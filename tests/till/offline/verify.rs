@@ -21,8 +21,7 @@ fn record(merchant_id: &str, sequence: u64) -> Vec<u8> {
 
 #[test]
 fn a_json_report_names_the_record_and_row_of_every_fault() {
-    let mut server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (mut server, shop, other) = Server::with_shops();
     let payment = shop.pay(100);
     other.pay(200);
     assert!(server.stop());

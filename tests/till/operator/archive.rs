@@ -1,30 +1,18 @@
 //! The archive: commits streamed to another directory, stores restored from there to any moment, and refusals.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Shop, Start, VAULT_KEY};
+use crate::harness::{Client, Server, Shop, Start, VAULT_KEY, run_command, text, wait_until};
 
 /// The longest time that a test waits for work in the background.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("temporary directories are ASCII")
-}
-
-/// Runs a command: exit code, standard output, standard error.
-fn run(mut command: Command, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = command.args(arguments).output().expect("the binary can be started");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code(), text(&output.stdout), text(&output.stderr))
-}
 
 /// The directory of a test.
 struct ArchiveDirectories(TempDir);
@@ -55,7 +43,7 @@ impl ArchiveDirectories {
     }
 
     fn till(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
-        run(Start::default().command(&self.at("data")), arguments)
+        run_command(Start::default().command(&self.at("data")), arguments)
     }
 
     fn restore(&self, checkpoint: &str, to: &str, until: &[&str]) -> (Option<i32>, String, String) {
@@ -73,6 +61,15 @@ impl ArchiveDirectories {
         assert_eq!(code, Some(0), "{output}{errors}");
         let started = Start::default().try_server_on(&self.at(to), None);
         started.unwrap_or_else(|error| panic!("the restored server does not start: {error}"))
+    }
+
+    /// Checks that the archive gives back everything once the data is destroyed.
+    #[track_caller]
+    fn restores_all(&self, server: Server, shop: &Shop, ids: &[&str]) {
+        let seen = shop.picture(ids);
+        drop(server);
+        fs::remove_dir_all(self.at("data")).expect("it can be destroyed");
+        assert_eq!(shop.on(&self.restored("one", "copy", &[])).picture(ids), seen);
     }
 
     /// Restores, which must be refused with these words and leave nothing behind.
@@ -98,16 +95,8 @@ fn metric(server: &Server, name: &str) -> f64 {
     line.unwrap_or_else(|| panic!("{name} is not in\n{text}")).parse().expect("a number")
 }
 
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < until, "{what}");
-        thread::sleep(Duration::from_millis(10));
-    }
-}
-
 fn wait_until_archived(server: &Server) {
-    wait_until("everything is archived", || metric(server, "till_archive_lag_commits") == 0.0);
+    wait_until(PATIENCE, "everything is archived", || metric(server, "till_archive_lag_commits") == 0.0);
 }
 
 /// Takes a checkpoint and returns its last commit.
@@ -192,7 +181,7 @@ fn archived_commits_are_restored_over_a_replaced_vault_key() {
     let shop = server.shop();
     let first = shop.pay(100);
     let commit = take(&server, "before");
-    let (code, output, errors) = run(server.command(), &["vault", "rotate"]);
+    let (code, output, errors) = run_command(server.command(), &["vault", "rotate"]);
     assert_eq!(code, Some(0), "{output}{errors}");
     let second = shop.pay(200);
     wait_until_archived(&server);
@@ -242,7 +231,7 @@ fn calls_continue_without_the_archive_and_it_catches_up() {
     wait_until_archived(&server);
     fs::rename(place.at("archive"), place.at("elsewhere")).expect("it can be moved");
     let payments = [shop.pay(200), shop.pay(300)];
-    wait_until("it failed", || metric(&server, "till_archive_failures_total") > 0.0);
+    wait_until(PATIENCE, "it failed", || metric(&server, "till_archive_failures_total") > 0.0);
     assert!(metric(&server, "till_archive_lag_commits") >= 2.0);
     fs::rename(place.at("elsewhere"), place.at("archive")).expect("it can be moved back");
     wait_until_archived(&server);
@@ -269,13 +258,9 @@ fn archived_before_acknowledged_refuses_until_it_can_archive() {
     assert_eq!((refused.status, refused.code()), (503, "UNAVAILABLE"), "{refused:?}");
     assert_eq!(shop.payment(&before)["status"], "SUCCESSFUL", "reading goes on");
     fs::rename(place.at("elsewhere"), place.at("archive")).expect("it can be moved back");
-    wait_until("calls are taken again", || shop.sdk("tokenize-card", &card).status == 200);
+    wait_until(PATIENCE, "calls are taken again", || shop.sdk("tokenize-card", &card).status == 200);
     let after = shop.pay(200);
-    let seen = shop.picture(&[&before, &after]);
-    drop(server);
-    fs::remove_dir_all(place.at("data")).expect("it can be destroyed");
-    let copy = place.restored("one", "copy", &[]);
-    assert_eq!(shop.on(&copy).picture(&[&before, &after]), seen);
+    place.restores_all(server, &shop, &[&before, &after]);
 }
 
 #[test]
@@ -290,19 +275,15 @@ fn nothing_is_acknowledged_into_an_archive_that_was_deleted() {
         let refused = shop.call("invite-user", &json!({ "email": "ada@shop.example" }));
         assert_eq!((refused.status, refused.code()), (503, "UNAVAILABLE"), "{refused:?}");
         assert_eq!(refused.details(), json!({ "outcome": "not_done" }));
-        wait_until("it is counted", || metric(&server, "till_archive_failures_total") > 0.0);
+        wait_until(PATIENCE, "it is counted", || metric(&server, "till_archive_failures_total") > 0.0);
         fs::create_dir_all(place.at("archive")).expect("another one is made in its place");
     }
     fs::remove_dir_all(place.at("archive")).expect("it is there");
     fs::rename(place.at("elsewhere"), place.at("archive")).expect("it can be moved back");
     let invite = || shop.call("invite-user", &json!({ "email": "ada@shop.example" })).status == 200;
-    wait_until("calls are taken again", invite);
+    wait_until(PATIENCE, "calls are taken again", invite);
     let after = shop.pay(200);
-    let seen = shop.picture(&[&before, &after]);
-    drop(server);
-    fs::remove_dir_all(place.at("data")).expect("it can be destroyed");
-    let copy = place.restored("one", "copy", &[]);
-    assert_eq!(shop.on(&copy).picture(&[&before, &after]), seen);
+    place.restores_all(server, &shop, &[&before, &after]);
 }
 
 #[test]
@@ -316,18 +297,14 @@ fn an_idle_server_notices_that_its_archive_is_gone() {
     shop.settled(&first);
     wait_until_archived(&server);
     fs::rename(place.at("archive"), place.at("elsewhere")).expect("it can be moved");
-    wait_until("it is counted", || metric(&server, "till_archive_failures_total") > 0.0);
+    wait_until(PATIENCE, "it is counted", || metric(&server, "till_archive_failures_total") > 0.0);
     let said = fs::read_to_string(&log).expect("it was recorded");
     let line = said.lines().find(|line| line.contains("the archive cannot be written to")).expect("it is logged");
     assert!(line.contains("was moved away, deleted or replaced") && line.contains("ERROR"), "{line}");
     let second = shop.pay(200);
     fs::rename(place.at("elsewhere"), place.at("archive")).expect("it can be moved back");
     wait_until_archived(&server);
-    let seen = shop.picture(&[&first, &second]);
-    drop(server);
-    fs::remove_dir_all(place.at("data")).expect("it can be destroyed");
-    let copy = place.restored("one", "copy", &[]);
-    assert_eq!(shop.on(&copy).picture(&[&first, &second]), seen);
+    place.restores_all(server, &shop, &[&first, &second]);
 }
 
 #[test]
@@ -339,13 +316,13 @@ fn a_restored_book_has_the_payouts_of_the_archive() {
     take(&server, "one");
     let payout = shop.call("send-payout", &json!({ "amount": 100 })).id();
     let status = |shop: &Shop| shop.call("find-payout", &json!({ "payout_id": payout })).ok()["status"].clone();
-    wait_until("it is paid", || status(&shop) == "SUCCESSFUL");
+    wait_until(PATIENCE, "it is paid", || status(&shop) == "SUCCESSFUL");
     wait_until_archived(&server);
     drop(server);
     let mut copy = place.restored("one", "copy", &[]);
     assert_eq!(status(&shop.on(&copy)), "SUCCESSFUL");
     assert!(copy.stop());
-    let (code, verified, errors) = run(copy.command(), &["verify"]);
+    let (code, verified, errors) = run_command(copy.command(), &["verify"]);
     assert!(code == Some(0) && verified.ends_with("no faults\n"), "{verified}{errors}");
 }
 

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Server, Start};
+use crate::harness::{Server, Start, wait_until};
 
 const GUIDE: &str = include_str!("../../../docs/operations.md");
 
@@ -70,10 +70,7 @@ fn the_procedure_for_a_destroyed_data_directory_works() {
         succeeds(&mut shell, &at(place.path(), command));
     }
     let server = started.expect("the procedure starts a server");
-    let until = Instant::now() + PATIENCE;
-    while shop.on(&server).payment(&payment)["status"] != "SUCCESSFUL" {
-        assert!(Instant::now() < until, "the payment is not there");
-    }
+    wait_until(PATIENCE, "the payment is not there", || shop.on(&server).payment(&payment)["status"] == "SUCCESSFUL");
     shop.on(&server).pay(100);
 }
 

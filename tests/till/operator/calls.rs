@@ -173,7 +173,6 @@ fn creating_a_merchant_twice_under_one_key_makes_one() {
     assert_eq!(again.id(), id);
     named(&server, "once", "create-merchant", &json!({ "name": "Other", "currency": "THB" }))
         .refused("IDEMPOTENCY_KEY_REUSED");
-    server.kill();
     server.restart();
     let after = named(&server, "once", "create-merchant", &body);
     assert_eq!(after.header("idempotent-replayed"), Some("true"));
@@ -197,8 +196,7 @@ fn creating_a_merchant_often_at_once_under_one_key_makes_one() {
 
 #[test]
 fn a_repeated_generate_key_shows_the_key_again() {
-    let mut server = Server::start();
-    let id = merchant(&server);
+    let (mut server, id) = Server::with(merchant);
     let body = json!({ "merchant_id": id, "name": "Server", "expires_at": now() + 3_600 });
     let first = named(&server, "once", "generate-key", &body).ok();
     assert_eq!(first["name"], "Server");
@@ -208,7 +206,6 @@ fn a_repeated_generate_key_shows_the_key_again() {
     let again = named(&server, "once", "generate-key", &body);
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     assert_eq!(again.ok(), first);
-    server.kill();
     server.restart();
     assert_eq!(named(&server, "once", "generate-key", &body).ok(), first);
     let key = first["key"].as_str().expect("a key");
@@ -220,8 +217,7 @@ fn a_repeated_generate_key_shows_the_key_again() {
 
 #[test]
 fn a_key_must_end_in_the_future() {
-    let server = Server::start();
-    let id = merchant(&server);
+    let (server, id) = Server::with(merchant);
     for past in [json!(0), json!(now() - 1), json!(-5), json!("tomorrow"), json!(1.5)] {
         let body = json!({ "merchant_id": id, "name": "A", "expires_at": past });
         assert_eq!(server.admin("generate-key", &body).faults(), ["invalid expires_at"], "{past}");
@@ -230,8 +226,7 @@ fn a_key_must_end_in_the_future() {
 
 #[test]
 fn a_key_is_revoked_once_and_only_by_its_merchant() {
-    let server = Server::start();
-    let (shop, other) = (server.shop(), server.shop());
+    let (server, shop, other) = Server::with_shops();
     let revoke =
         |merchant: &str| server.admin("revoke-key", &json!({ "merchant_id": merchant, "key_id": shop.key_id }));
     revoke(&other.merchant_id).refused("NOT_FOUND");
@@ -243,8 +238,7 @@ fn a_key_is_revoked_once_and_only_by_its_merchant() {
 
 #[test]
 fn an_installation_is_added_only_for_known_platforms() {
-    let server = Server::start();
-    let id = merchant(&server);
+    let (server, id) = Server::with(merchant);
     let body = |platform: &str, identifier: &str| json!({ "merchant_id": id, "name": "Till 1", "platform": platform, "identifier": identifier });
     for (platform, identifier) in [
         ("WEB", "https://shop.example"),
@@ -360,8 +354,7 @@ fn a_payment_method_is_offered_and_charged_as_configured() {
 
 #[test]
 fn a_balance_is_opened_once() {
-    let server = Server::start();
-    let id = merchant(&server);
+    let (server, id) = Server::with(merchant);
     let body = json!({ "merchant_id": id });
     assert_eq!(server.admin("open-balance", &body).ok(), true);
     assert_eq!(server.admin("open-balance", &body).ok(), false);
@@ -370,8 +363,7 @@ fn a_balance_is_opened_once() {
 
 #[test]
 fn a_topup_opens_the_balance_adds_to_it_and_is_listed() {
-    let server = Server::start();
-    let id = merchant(&server);
+    let (server, id) = Server::with(merchant);
     let topup =
         server.admin("add-topup", &json!({ "merchant_id": id, "amount": "2500", "external_id": "transfer-1" })).id();
     assert!(topup.starts_with("tup_"));
@@ -452,7 +444,6 @@ fn operator_calls_are_repeated_under_their_key_over_a_crash() {
         }
     };
     is_repeated(all(&server));
-    server.kill();
     server.restart();
     is_repeated(all(&server));
     assert_eq!(found(&server, &shop.merchant_id)["suspended"], false);
@@ -482,7 +473,6 @@ fn a_merchant_may_be_allowed_identifiers_that_are_card_numbers() {
     let refused = shop.initiate(&shop.session(300), 300, &number);
     assert_eq!(refused.faults(), ["invalid external_id", "invalid customer_id"]);
     assert_eq!([set(&server, None), set(&server, Some(true)), set(&server, Some(true))], [false, true, false]);
-    server.kill();
     server.restart();
     assert_eq!(found(&server, &shop.merchant_id)["card_numbers_in_identifiers"], true);
     let shop = shop.on(&server);
@@ -503,9 +493,7 @@ fn a_suspended_merchant_changes_nothing_until_it_is_resumed() {
     let id = json!({ "merchant_id": shop.merchant_id });
     assert_eq!(server.admin("suspend-merchant", &id).ok(), true);
     assert_eq!(server.admin("suspend-merchant", &id).ok(), false);
-    server.kill();
-    server.restart();
-    let shop = shop.on(&server);
+    let shop = server.restart_with(&shop);
     assert_eq!(found(&server, &shop.merchant_id)["suspended"], true);
     shop.initiate(&session, 400, &json!({})).refused("MERCHANT_SUSPENDED");
     let leaked = server.admin("generate-key", &merged(&id, &json!({ "name": "Leaked" }))).ok();

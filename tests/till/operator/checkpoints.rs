@@ -2,28 +2,20 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Shop, Start};
+use crate::harness::{Client, Server, Shop, Start, first_answer, run_command, text};
 
 /// The longest time that a test waits for work in the background.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs a command of a server's: exit code, standard output, standard error.
-fn run(mut command: Command, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = command.args(arguments).output().expect("the binary can be started");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code(), text(&output.stdout), text(&output.stderr))
-}
-
 #[track_caller]
 fn succeeds(server: &Server, arguments: &[&str]) -> String {
-    let (code, output, errors) = run(server.command(), arguments);
+    let (code, output, errors) = run_command(server.command(), arguments);
     assert_eq!(code, Some(0), "{arguments:?}: {output}{errors}");
     output
 }
@@ -31,13 +23,9 @@ fn succeeds(server: &Server, arguments: &[&str]) -> String {
 /// Restores, which must be refused, and returns the message.
 #[track_caller]
 fn refused(server: &Server, from: &Path, to: &Path) -> String {
-    let (code, output, errors) = run(server.command(), &["restore", "--from", text(from), "--to", text(to)]);
+    let (code, output, errors) = run_command(server.command(), &["restore", "--from", text(from), "--to", text(to)]);
     assert_eq!(code, Some(1), "{output}{errors}");
     errors
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("temporary directories are ASCII")
 }
 
 fn taken(server: &Server, name: &str) -> PathBuf {
@@ -148,7 +136,7 @@ fn a_name_is_checked_taken_once_and_needs_the_token() {
     Client::new(server.admin_address()).post("/admin/create-checkpoint", &json!({})).refused("UNAUTHORIZED");
     let named_by_time = server.admin("create-checkpoint", &json!({})).ok();
     assert!(named_by_time["name"].as_str().is_some_and(|name| name.len() == 19 && name.ends_with('z')));
-    let (code, _, errors) = run(server.command(), &["checkpoint", "create", "--name", "once"]);
+    let (code, _, errors) = run_command(server.command(), &["checkpoint", "create", "--name", "once"]);
     assert!(code == Some(1) && errors.contains("CONFLICT"), "{errors}");
 }
 
@@ -183,7 +171,7 @@ fn list_and_prune_name_an_empty_directory() {
             fs::create_dir(&shelf).expect("writable");
         }
         for arguments in [["checkpoint", "list"].as_slice(), &["checkpoint", "prune", "--keep", "1"]] {
-            let (code, output, errors) = run(Start::default().command(place.path()), arguments);
+            let (code, output, errors) = run_command(Start::default().command(place.path()), arguments);
             assert_eq!((code, output.as_str()), (Some(0), ""), "{errors}");
             assert_eq!(errors, format!("no checkpoints in {}\n", shelf.display()));
         }
@@ -210,14 +198,8 @@ fn the_server_takes_checkpoints_and_keeps_the_set_number() {
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         names.filter(|name| name.starts_with("scheduled-") && !name.contains('.')).collect()
     };
-    let until = Instant::now() + PATIENCE;
-    let wait_for = |wanted: &dyn Fn(&[String]) -> bool| loop {
-        let found = scheduled();
-        if wanted(&found) {
-            return found;
-        }
-        assert!(Instant::now() < until, "{found:?}");
-        std::thread::sleep(Duration::from_millis(20));
+    let wait_for = |wanted: &dyn Fn(&[String]) -> bool| {
+        first_answer(PATIENCE, "the checkpoints are others", scheduled, |found| wanted(found))
     };
     let first = wait_for(&|found| found.len() == 1);
     let later = wait_for(&|found| found.len() == 1 && found != first);
@@ -249,7 +231,7 @@ fn an_impossible_restore_is_refused_and_makes_nothing() {
     ] {
         let mut command = server.command();
         command.env_remove("TILL_VAULT_KEY").envs(variables);
-        let (code, _, errors) = run(command, &["restore", "--from", text(&checkpoint), "--to", text(&to)]);
+        let (code, _, errors) = run_command(command, &["restore", "--from", text(&checkpoint), "--to", text(&to)]);
         assert_eq!(code, Some(1), "{errors}");
         says(&errors, &words);
     }
@@ -258,7 +240,7 @@ fn an_impossible_restore_is_refused_and_makes_nothing() {
     bytes[12] ^= 1;
     fs::write(&high_water, &bytes).expect("writable");
     says(&refused(&server, &checkpoint, &to), &["is damaged", "high-water: its bytes"]);
-    let (code, _, errors) = run(server.command(), &["checkpoint", "verify", text(&checkpoint)]);
+    let (code, _, errors) = run_command(server.command(), &["checkpoint", "verify", text(&checkpoint)]);
     assert!(code == Some(1) && errors.contains("high-water: its bytes"), "{errors}");
     let newer = "till-checkpoint 2\n";
     let hash = blake3::hash(b"something else");
@@ -283,7 +265,7 @@ fn no_server_starts_on_a_checkpoint_or_a_partial_restore() {
         let calls = [(serving, ["serve"].as_slice()), (generating, &["generate", "--payments", "1"])];
         for (mut command, arguments) in calls {
             command.env_remove("TILL_ADMIN_TOKEN").env_remove("TILL_VAULT_KEY");
-            let (code, _, errors) = run(command, arguments);
+            let (code, _, errors) = run_command(command, arguments);
             assert!(code == Some(1) && errors.contains(reason), "{arguments:?}: {errors}");
             assert!(!data.join("secrets").exists());
         }
@@ -292,7 +274,7 @@ fn no_server_starts_on_a_checkpoint_or_a_partial_restore() {
     fs::remove_file(to.join("restore-in-progress")).expect("it is there");
     let mut command = Start::default().command(&to);
     command.env_remove("TILL_ADMIN_TOKEN").env_remove("TILL_VAULT_KEY");
-    let (code, _, errors) = run(command, &["serve"]);
+    let (code, _, errors) = run_command(command, &["serve"]);
     assert!(code == Some(1) && errors.contains("its vault key is neither in TILL_VAULT_KEY"), "{errors}");
     assert!(!to.join("secrets").exists(), "no new key is made beside data, and no token either");
 }

@@ -114,8 +114,7 @@ fn every_call_of_the_operator_is_a_command() {
 
 #[test]
 fn a_key_is_generated_used_and_revoked_by_commands() {
-    let server = Server::start();
-    let id = line(&server, &["merchant", "create", "--name", "A", "--currency", "THB"]);
+    let (server, id) = Server::with(|server| line(server, &["merchant", "create", "--name", "A", "--currency", "THB"]));
     let generate = ["key", "generate", "--merchant-id", &id, "--name", "Server", "--idempotency-key", "once"];
     let key = value(&server, &generate);
     assert_eq!(value(&server, &generate), key, "asked again under its key");
@@ -180,8 +179,7 @@ fn a_wrong_token_and_a_missing_server_are_named() {
 
 #[test]
 fn a_command_to_the_public_listener_names_the_admin_one() {
-    let server = Server::start();
-    let public = server.public().trim_start_matches("http://").to_owned();
+    let (_server, public) = Server::with(|server| server.public().trim_start_matches("http://").to_owned());
     let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
     command.env_clear().env("TILL_ADMIN_TOKEN", "admin-token-of-a-test");
     command.args(["merchant", "list", "--admin-listen", &public]);

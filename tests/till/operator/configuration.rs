@@ -5,6 +5,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::harness::run_command;
+
 /// A command line with only the environment that a test gives.
 struct Bare {
     directory: TempDir,
@@ -24,10 +26,8 @@ impl Bare {
     /// Prints the configuration: exit code, standard output, standard error.
     fn print(&self, variables: &[(&str, &str)], arguments: &[&str]) -> (Option<i32>, String, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
-        command.env_clear().current_dir(self.directory.path()).arg("configuration").args(arguments);
-        let output = command.envs(variables.iter().copied()).output().expect("the binary can be started");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (output.status.code(), text(&output.stdout), text(&output.stderr))
+        command.env_clear().current_dir(self.directory.path()).arg("configuration").envs(variables.iter().copied());
+        run_command(command, arguments)
     }
 }
 

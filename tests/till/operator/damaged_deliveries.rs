@@ -4,13 +4,11 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
-use tempfile::TempDir;
 
-use crate::harness::{Server, Start, dead_url};
+use crate::harness::{Server, Start, dead_url, holds_within, temporary};
 
 /// The number of deliveries that wait.
 const WAITING: u32 = 60;
@@ -24,14 +22,7 @@ fn start() -> Start {
 
 /// True when a metric reaches a value soon.
 fn reaches(server: &Server, metric: &str, value: f64, patience: Duration) -> bool {
-    let until = Instant::now() + patience;
-    while server.metric(metric).is_none_or(|now| now < value) {
-        if Instant::now() > until {
-            return false;
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    true
+    holds_within(patience, || server.metric(metric).is_some_and(|now| now >= value))
 }
 
 /// A data directory of a stopped server whose deliveries wait, in tables.
@@ -75,8 +66,7 @@ fn verified(data: &Path) -> String {
 
 #[test]
 fn damaged_deliveries_are_told_at_start_verify_and_while_running() {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let (data, whole) = (place.path().join("data"), place.path().join("whole"));
+    let (place, [data, whole]) = temporary(["data", "whole"]);
     store_with_waiting_deliveries(&data);
     assert!(verified(&data).contains("\nno faults\n"));
     let webhooks = data.join("webhooks");
@@ -112,8 +102,7 @@ fn damaged_deliveries_are_told_at_start_verify_and_while_running() {
 
 #[test]
 fn a_database_that_is_made_anew_is_told_in_the_log() {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let (data, log) = (place.path().join("data"), place.path().join("log"));
+    let (_place, [data, log]) = temporary(["data", "log"]);
     let line = "a directory of the store was missing and is made anew, empty";
     assert!(start().recording(&log).server_in(&data).stop());
     assert!(!fs::read_to_string(&log).expect("it was recorded").contains(line));

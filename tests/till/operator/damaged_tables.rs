@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::scrub::{damage, damaged_tables, store, tables, wait_until};
-use crate::harness::{Server, Start};
+use super::scrub::{damage, damaged_tables, store, tables};
+use crate::harness::{PATIENCE, Server, Start, temporary, text, wait_until};
 
 /// A file system that is not the one of temporary directories.
 const OTHER_FILE_SYSTEM: &str = "/dev/shm";
@@ -25,10 +25,6 @@ fn run(mut command: Command, arguments: &[&str]) -> (Option<i32>, String) {
     let output = command.args(arguments).output().expect("the binary can be started");
     let text = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&text).into_owned())
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("temporary directories are ASCII")
 }
 
 /// The table of a database that has most bytes.
@@ -67,8 +63,7 @@ fn outcomes(server: &Server, outcome: &str) -> f64 {
 
 #[test]
 fn a_first_checkpoint_reads_tables_and_refuses_a_damaged_one() {
-    let place = place();
-    let (data, log) = (place.path().join("data"), place.path().join("log"));
+    let (_place, [data, log]) = temporary(["data", "log"]);
     for database in ["db", "sandbox"] {
         store_with_book(&data);
         let table = largest_table(&data.join(database));
@@ -116,12 +111,12 @@ fn copies_elsewhere_never_push_the_good_ones_out() {
         .with("TILL_CHECKPOINT_EVERY_SECONDS", "1")
         .with("TILL_CHECKPOINTS_KEPT", "2");
     let server = start.server_in(&data);
-    wait_until("two are taken", || outcomes(&server, "taken") >= 2.0);
+    wait_until(PATIENCE, "two are taken", || outcomes(&server, "taken") >= 2.0);
     // The server was idle since its start: nothing but the next copy reads the table.
     damage(&largest_table(&data.join("db")));
-    wait_until("the next one is refused", || outcomes(&server, "damaged") >= 1.0);
+    wait_until(PATIENCE, "the next one is refused", || outcomes(&server, "damaged") >= 1.0);
     let kept = complete(shelf.path());
-    wait_until("the one after it as well", || outcomes(&server, "damaged") >= 2.0);
+    wait_until(PATIENCE, "the one after it as well", || outcomes(&server, "damaged") >= 2.0);
     assert_eq!(complete(shelf.path()), kept, "those of before stay");
     assert!(!kept.is_empty() && damaged_tables(&server) == Some(1.0));
     for checkpoint in kept {
@@ -132,8 +127,7 @@ fn copies_elsewhere_never_push_the_good_ones_out() {
 
 #[test]
 fn a_table_that_was_read_long_ago_is_read_again() {
-    let place = place();
-    let data = place.path().join("data");
+    let (_place, [data]) = temporary(["data"]);
     store(&data);
     // With a week, the scrub itself reads nothing while the test runs.
     let seconds = |every: &str| Start::default().with("TILL_SCRUB_EVERY_SECONDS", every);
@@ -154,8 +148,7 @@ fn a_table_that_was_read_long_ago_is_read_again() {
 
 #[test]
 fn the_newest_checkpoint_without_known_damage_is_kept() {
-    let place = place();
-    let data = place.path().join("data");
+    let (_place, [data]) = temporary(["data"]);
     store(&data);
     let mut server = Start::default().with("TILL_SCRUB_EVERY_SECONDS", "0").server_in(&data);
     server.admin("create-checkpoint", &json!({ "name": "good" })).ok();
@@ -189,8 +182,7 @@ fn table_of_rows(data: &Path) -> PathBuf {
 
 #[test]
 fn damage_met_by_a_read_is_remembered() {
-    let place = place();
-    let data = place.path().join("data");
+    let (_place, [data]) = temporary(["data"]);
     let start = Start::default().with("TILL_SCRUB_EVERY_SECONDS", "0");
     let mut server = start.server_in(&data);
     let shop = server.shop();
@@ -213,8 +205,7 @@ fn damage_met_by_a_read_is_remembered() {
 
 #[test]
 fn damage_of_a_book_that_was_replaced_is_forgotten() {
-    let place = place();
-    let data = place.path().join("data");
+    let (_place, [data]) = temporary(["data"]);
     store_with_book(&data);
     let table = largest_table(&data.join("sandbox"));
     damage(&table);

@@ -2,12 +2,11 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::harness::{Server, Shop, Start};
+use crate::harness::{Server, Shop, Start, first_answer};
 
 /// Within a minute it is noticed.
 const NOTICED_WITHIN: Duration = Duration::from_secs(60);
@@ -53,16 +52,12 @@ impl Watched {
     #[track_caller]
     fn ends_saying(&mut self, words: &[&str]) {
         assert!(self.server.ended_by_itself(NOTICED_WITHIN), "it goes on");
-        let until = Instant::now() + RECORDED_WITHIN;
-        loop {
-            let said = fs::read_to_string(self.place.path().join("log")).expect("it was recorded");
+        let read = || fs::read_to_string(self.place.path().join("log")).expect("it was recorded");
+        let is_last = |said: &String| {
             let last = said.lines().last().unwrap_or_default();
-            if words.iter().all(|word| last.contains(word)) {
-                return;
-            }
-            assert!(Instant::now() < until, "{words:?} are not in {said}");
-            thread::sleep(Duration::from_millis(20));
-        }
+            words.iter().all(|word| last.contains(word))
+        };
+        first_answer(RECORDED_WITHIN, &format!("{words:?} are not in the last line"), read, is_last);
     }
 
     /// Starts it again: nothing acknowledged is missing.

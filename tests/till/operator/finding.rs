@@ -131,8 +131,7 @@ fn printed(server: &Server, arguments: &[&str]) -> String {
 
 #[test]
 fn found_payments_are_a_table_for_people_and_json_for_programs() {
-    let server = Server::start();
-    let shop = shop(&server, "ร้านกาแฟ");
+    let (server, shop) = Server::with(|server| shop(server, "ร้านกาแฟ"));
     let declined = pay(&shop, DECLINED, "order-7");
     let payment = declined["payment_id"].as_str().expect("an id");
     let table = printed(&server, &["payment", "find", "--external-id", "order-7"]);

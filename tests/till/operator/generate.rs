@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Server, Start};
+use crate::harness::{Server, Start, temporary};
 
 const MERCHANTS: usize = 3;
 const PAYMENTS: usize = 120;
@@ -52,8 +52,7 @@ fn whole_list(server: &Server, key: &str, endpoint: &str, filter: &Value) -> Vec
 
 #[test]
 fn a_generated_store_verifies_before_and_after_serving() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let data = directory.path().join("data");
+    let (_directory, [data]) = temporary(["data"]);
     let summary = generate(Start::default().load_tester(&data));
     let (is_clean, report, _) = carry_out(Start::default().command(&data), &["verify"]);
     assert!(is_clean && report.contains("no faults"), "{report}");
@@ -118,8 +117,7 @@ fn marked_commit(data: &Path) -> u64 {
 
 #[test]
 fn a_killed_generation_leaves_a_store_that_serves() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let data = directory.path().join("data");
+    let (_directory, [data]) = temporary(["data"]);
     let (mut generation, begun) = (begin(&data), Instant::now());
     while marked_commit(&data) < 3_000 {
         assert!(begun.elapsed() < PATIENCE, "it does not come so far");

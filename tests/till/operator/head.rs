@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Server, Start};
+use crate::harness::{Server, Start, run_command, text, wait_until};
 
 /// The longest time that a test waits for archiving.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,10 +38,7 @@ impl Place {
 
     /// Runs a command on a data directory: exit code, standard output, standard error.
     fn till(&self, data: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
-        let output = Start::default().command(&self.at(data)).args(arguments).output();
-        let output = output.expect("the binary can be started");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (output.status.code(), text(&output.stdout), text(&output.stderr))
+        run_command(Start::default().command(&self.at(data)), arguments)
     }
 
     /// The line of a command that prints one.
@@ -66,10 +62,6 @@ impl Place {
         assert_eq!(found, Some(code), "{output}{errors}");
         output + &errors
     }
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("temporary directories are ASCII")
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -187,11 +179,7 @@ fn an_archive_has_the_head_of_its_store_until_its_end_is_gone() {
 }
 
 fn wait_until_archived(server: &Server) {
-    let until = Instant::now() + PATIENCE;
-    while server.metric("till_archive_lag_commits") != Some(0.0) {
-        assert!(Instant::now() < until, "everything is archived");
-        thread::sleep(Duration::from_millis(10));
-    }
+    wait_until(PATIENCE, "everything is archived", || server.metric("till_archive_lag_commits") == Some(0.0));
 }
 
 /// Removes the newest segments until one with commits is gone.

@@ -18,7 +18,7 @@ fn the_admin_listener_answers_no_name_that_is_not_its_own() {
             assert_eq!(admin.receive("GET", path, &[("Host", host)], b"").status, 200, "{host}{path}");
         }
     }
-    let public = Wire::new(server.public());
+    let public = Wire::to(&server);
     assert_eq!(public.receive("GET", "/merchants", &[("Host", "pay.shop.example")], b"").status, 200);
 }
 

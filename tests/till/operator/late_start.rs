@@ -13,15 +13,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::Start;
+use crate::harness::{PATIENCE, Start, wait_until};
 
 /// `open_seconds_max` of the commands here, which counts whole seconds.
 const LIMIT_SECONDS: u64 = 1;
 /// The approximate time that opening the database takes.
 const OPENING: Duration = Duration::from_millis(60);
-/// The longest time that the test waits for a process.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 #[test]
 fn a_start_past_its_limit_exits_with_1_and_its_reason() {
     ends_every_time("serve", 1);
@@ -82,11 +79,9 @@ fn past_its_time_limit(subcommand: &str, data: &Path, mut opened_for: Duration) 
 
 /// Waits until the command has ended without a result, or has one.
 fn gives_up(child: &mut Child, printed: &Path) -> bool {
-    let until = Instant::now() + PATIENCE;
-    while child.try_wait().expect("it can be waited for").is_none() && is_empty(printed) {
-        assert!(Instant::now() < until, "it does not come to its end");
-        thread::sleep(Duration::from_millis(5));
-    }
+    wait_until(PATIENCE, "it does not come to its end", || {
+        child.try_wait().expect("it can be waited for").is_some() || !is_empty(printed)
+    });
     is_empty(printed)
 }
 

@@ -5,9 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Shop, Start, merged, thb};
+use crate::harness::{Client, Server, Shop, Start, merged, temporary, thb};
 
 /// Numbers with a valid check digit that no other test and no table of test cards has.
 /// Of American Express, whose codes have four digits.
@@ -192,8 +191,7 @@ fn typed(server: &Server, shop: &Shop, number: &str) -> Vec<String> {
 
 #[test]
 fn no_card_code_customer_or_key_is_in_a_log_or_a_file() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let log = directory.path().join("log");
+    let (_directory, [log]) = temporary(["log"]);
     let start = Start::default().with("TILL_LOG_FILTER", "trace").with("TILL_LOG_FORMAT", "json").recording(&log);
     let mut server = start.server();
     let shop = server.shop();

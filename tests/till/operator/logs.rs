@@ -4,12 +4,12 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Start, id_of_nothing};
+use crate::harness::{Client, KilledOnDrop, Server, Start, first_answer, id_of_nothing, temporary};
 
 /// The first character of the escape codes for colours on terminals.
 const ESCAPE: char = '\u{1b}';
@@ -106,7 +106,7 @@ fn a_terminal_gets_short_coloured_lines_unless_json_is_set() {
 
 /// A server whose standard error is a file.
 struct ServerWithLogFile {
-    child: Child,
+    _child: KilledOnDrop,
     admin: Client,
 }
 
@@ -117,7 +117,7 @@ impl ServerWithLogFile {
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().expect("it can be started");
         let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
         let admin = lines.find_map(|line| line.strip_prefix("admin listening on ").map(str::to_owned));
-        ServerWithLogFile { child, admin: Client::new(&admin.expect("it serves")) }
+        ServerWithLogFile { _child: KilledOnDrop(child), admin: Client::new(&admin.expect("it serves")) }
     }
 
     fn reports_that_its_log_is_gone(&self) -> bool {
@@ -126,17 +126,9 @@ impl ServerWithLogFile {
     }
 }
 
-impl Drop for ServerWithLogFile {
-    fn drop(&mut self) {
-        let _gone = self.child.kill();
-        let _gone = self.child.wait();
-    }
-}
-
 #[test]
 fn a_metric_shows_that_the_log_file_is_moved_or_deleted() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let (log, moved) = (directory.path().join("log"), directory.path().join("log.1"));
+    let (directory, [log, moved]) = temporary(["log", "log.1"]);
     let server = ServerWithLogFile::start(&directory.path().join("data"), &log);
     assert!(!server.reports_that_its_log_is_gone());
     fs::rename(&log, &moved).expect("it can be moved");
@@ -157,16 +149,12 @@ fn logging_server(log: &Path, start: Start) -> Server {
 /// The first line of a log for which a condition holds, once there is one.
 #[track_caller]
 fn line_where(log: &Path, is_it: impl Fn(&Value) -> bool) -> Value {
-    let until = Instant::now() + Duration::from_secs(30);
-    loop {
+    let find = || {
         let text = fs::read_to_string(log).expect("it is recorded");
         let mut lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        if let Some(line) = lines.find(&is_it) {
-            return line;
-        }
-        assert!(Instant::now() < until, "there is no such line: {text}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+        lines.find(&is_it).ok_or(text)
+    };
+    first_answer(Duration::from_secs(30), "there is no such line", find, Result::is_ok).expect("it was found")
 }
 
 /// The line of an answered call.
@@ -177,8 +165,7 @@ fn answered(log: &Path, path: &str, code: &str) -> Value {
 
 #[test]
 fn a_payment_that_fails_leaves_a_line_with_its_code() {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let log = place.path().join("log");
+    let (_place, [log]) = temporary(["log"]);
     let server = logging_server(&log, Start::default());
     let shop = server.shop();
     shop.pay(100);
@@ -202,8 +189,7 @@ fn a_payment_that_fails_leaves_a_line_with_its_code() {
 
 #[test]
 fn lines_of_calls_name_merchant_and_installation() {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let log = place.path().join("log");
+    let (_place, [log]) = temporary(["log"]);
     let server = logging_server(&log, Start::default());
     let shop = server.shop();
     let plans = "/sdk/list-installment-plans";
@@ -220,8 +206,7 @@ fn lines_of_calls_name_merchant_and_installation() {
 
 #[test]
 fn the_log_shows_addresses_of_callers_only_when_it_may() {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let log = place.path().join("log");
+    let (_place, [log]) = temporary(["log"]);
     let server = logging_server(&log, Start::default().with("TILL_LOG_CALLER_ADDRESSES", "true"));
     server.shop().sdk("list-installment-plans", &json!({})).ok();
     assert_eq!(answered(&log, "/sdk/list-installment-plans", "OK")["address"], "127.0.0.1");

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Pair, Server, Start};
+use crate::harness::{Pair, Server, Start, temporary};
 
 fn file(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
@@ -54,8 +54,7 @@ fn a_copy_of_a_store_shows_the_identity_of_its_original() {
         let line = text.lines().find_map(|line| line.strip_prefix("till_store_info{store=\""));
         line.and_then(|line| line.strip_suffix("\"} 1")).expect("it is exposed").to_owned()
     };
-    let place = TempDir::new().expect("a directory can be made");
-    let (data, copy) = (place.path().join("data"), place.path().join("copy"));
+    let (_place, [data, copy]) = temporary(["data", "copy"]);
     assert!(Start::default().server_in(&data).stop());
     assert!(Command::new("cp").arg("-a").args([&data, &copy]).status().expect("cp is there").success());
     let servers = [&data, &copy].map(|data| Start::default().server_in(data));

@@ -3,13 +3,12 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Server, Start, limited};
+use crate::harness::{Server, Start, first_answer, limited, temporary};
 
 fn mode(path: &Path) -> u32 {
     fs::symlink_metadata(path).expect("it is there").mode() & 0o777
@@ -62,8 +61,7 @@ fn all_that_is_made_is_its_owner_s_alone_whatever_the_umask() {
 
 #[test]
 fn a_directory_that_others_can_read_is_named() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let (data, log) = (directory.path().join("data"), directory.path().join("log"));
+    let (directory, [data, log]) = temporary(["data", "log"]);
     let archive = directory.path().join("archive");
     let start = Start::default().recording(&log).with("TILL_ARCHIVE_DIRECTORY", archive.to_str().expect("ASCII"));
     let mut server = start.server_in(&data);
@@ -80,15 +78,9 @@ fn a_directory_that_others_can_read_is_named() {
 /// Waits for a line of the log with these words, because the server writes logs on a separate thread.
 #[track_caller]
 fn is_said(log: &Path, words: &[&str]) {
-    let until = Instant::now() + Duration::from_secs(10);
-    loop {
-        let printed = fs::read_to_string(log).expect("a record is kept");
-        if printed.lines().any(|line| words.iter().all(|word| line.contains(word))) {
-            return;
-        }
-        assert!(Instant::now() < until, "{words:?} is not in {printed}");
-        thread::sleep(Duration::from_millis(5));
-    }
+    let is_there = |printed: &String| printed.lines().any(|line| words.iter().all(|word| line.contains(word)));
+    let read = || fs::read_to_string(log).expect("a record is kept");
+    first_answer(Duration::from_secs(10), &format!("{words:?} is not there"), read, is_there);
 }
 
 #[test]

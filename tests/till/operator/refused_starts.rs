@@ -5,18 +5,13 @@ use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::harness::{Server, Start, limited};
+use crate::harness::{PATIENCE, Server, Start, holds_within, limited, temporary};
 
 /// A user that owns nothing.
 const NOBODY: u32 = 65_534;
-
-/// The time that a start may take to be refused.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The file in which Linux has the first unprivileged port.
 const FIRST_FREE_PORT: &str = "/proc/sys/net/ipv4/ip_unprivileged_port_start";
@@ -29,10 +24,7 @@ fn place() -> TempDir {
 #[track_caller]
 fn refusal(mut command: Command) -> String {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary can be started");
-    let until = Instant::now() + PATIENCE;
-    while child.try_wait().expect("it can be waited for").is_none() && Instant::now() < until {
-        sleep(Duration::from_millis(10));
-    }
+    holds_within(PATIENCE, || child.try_wait().expect("it can be waited for").is_some());
     let _already_ended = child.kill(); // The start may not have been refused.
     let output = child.wait_with_output().expect("it can be waited for");
     let printed = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -74,8 +66,7 @@ fn as_nobody(command: &Command, directory: &Path) -> Option<Command> {
 
 #[test]
 fn a_taken_address_is_named_and_nothing_is_made() {
-    let place = place();
-    let data = place.path().join("data");
+    let (_place, [data]) = temporary(["data"]);
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = taken.local_addr().expect("it has one").to_string();
     for (flag, setting) in [("--listen", "listen"), ("--admin-listen", "admin_listen")] {
@@ -104,8 +95,7 @@ fn a_privileged_port_is_refused_with_both_remedies() {
 
 #[test]
 fn a_data_path_that_is_a_file_is_named() {
-    let place = place();
-    let file = place.path().join("file");
+    let (_place, [file]) = temporary(["file"]);
     fs::write(&file, "").expect("a file can be written");
     for data in [file.clone(), file.join("data")] {
         let named = format!("{} is not a directory", file.display());
@@ -128,8 +118,7 @@ fn a_data_directory_without_permission_is_named_with_its_owner() {
 
 #[test]
 fn an_archive_in_a_wrong_place_is_refused_before_anything_is_made() {
-    let place = place();
-    let data = place.path().join("data");
+    let (place, [data]) = temporary(["data"]);
     let inside = data.join("archive").display().to_string();
     let not_mounted = place.path().join("mount/archive").display().to_string();
     for (archive, parts) in [
@@ -144,8 +133,7 @@ fn an_archive_in_a_wrong_place_is_refused_before_anything_is_made() {
 
 #[test]
 fn a_variable_that_is_no_setting_refuses_the_start_by_name() {
-    let place = place();
-    let data = place.path().join("data");
+    let (_place, [data]) = temporary(["data"]);
     let variables = [("TILL_TLS_CERTIFICAT_FILE", "/c.pem"), ("TILL_CRASH_ROUNDS", ""), ("TILLAGE", "1")];
     let printed = refusal(serving(&data, &variables));
     has_all(&printed, &["TILL_TLS_CERTIFICAT_FILE: there is no such setting; did you mean TILL_TLS_CERTIFICATE_FILE?"]);
@@ -184,8 +172,7 @@ fn a_damaged_book_can_be_moved_away_and_payments_continue() {
     let (remedy, _) = remedy.split_once(" (docs/operations.md").unwrap_or_else(|| panic!("{printed}"));
     assert!(remedy.starts_with("mv ") && printed.contains("failed to open the sandbox's book: "), "{printed}");
     assert!(Command::new("sh").args(["-c", remedy]).status().is_ok_and(|status| status.success()), "{remedy}");
-    server.restart();
-    let shop = shop.on(&server);
+    let shop = server.restart_with(&shop);
     assert_eq!(shop.payment(&payment)["status"], "SUCCESSFUL", "what was paid is there");
     shop.pay(300);
     assert!(server.stop());

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -13,7 +13,9 @@ use rustix::fs::OFlags;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Shop, Start, TestDice, without_room};
+use crate::harness::{
+    Client, KilledOnDrop, Server, SetOnDrop, Shop, Start, TestDice, temporary, wait_until, without_room,
+};
 
 /// The number of kills while the vault key is replaced; `TILL_ROTATION_ROUNDS` sets another.
 const ROUNDS: u64 = 4;
@@ -28,8 +30,7 @@ struct Armed {
 
 impl Armed {
     fn start() -> Armed {
-        let directory = TempDir::new().expect("a temporary directory can be made");
-        let (token, key) = (directory.path().join("token"), directory.path().join("key"));
+        let (directory, [token, key]) = temporary(["token", "key"]);
         fs::write(&token, "admin-token-of-a-test\n").expect("a file can be written");
         fs::write(&key, format!("{KEY}\n")).expect("a file can be written");
         let start = Start::default().without("TILL_ADMIN_TOKEN").without("TILL_VAULT_KEY");
@@ -75,15 +76,6 @@ fn lines(file: &Path) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Sets a flag when it is dropped.
-struct Ended<'a>(&'a AtomicBool);
-
-impl Drop for Ended<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 /// Makes payments while `work` runs, all of which must succeed; returns their number.
 fn paying_while(shop: &Shop, work: impl FnOnce()) -> u64 {
     let (done, paid) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -94,7 +86,7 @@ fn paying_while(shop: &Shop, work: impl FnOnce()) -> u64 {
                 paid.fetch_add(1, Ordering::Relaxed);
             }
         });
-        let ended = Ended(&done); // Set also when the work panics, so that the payer ends.
+        let ended = SetOnDrop(&done); // Set also when the work panics, so that the payer ends.
         work();
         drop(ended);
         payer.join().expect("every call was answered well");
@@ -143,11 +135,7 @@ fn a_token_is_reloaded_on_sighup_unless_it_is_unusable() {
     assert!(armed.takes("admin-token-of-a-test"), "the previous token stays in use");
     fs::write(armed.token(), "next-token\n").expect("a file can be written");
     armed.server.signal("HUP");
-    let until = std::time::Instant::now() + Duration::from_secs(30);
-    while !armed.takes("next-token") {
-        assert!(std::time::Instant::now() < until, "the signal was not heard");
-        thread::sleep(Duration::from_millis(5));
-    }
+    wait_until(Duration::from_secs(30), "the signal was not heard", || armed.takes("next-token"));
     assert!(!armed.takes("admin-token-of-a-test"));
     let log = armed.log();
     assert!(log.contains("not reloaded") && log.replace("not reloaded", "").contains("reloaded"), "{log}");
@@ -263,7 +251,7 @@ fn a_kill_during_a_key_replacement_leaves_a_usable_key() {
 
 /// An operator's command that waits for the answer to its call, which never comes.
 struct Stuck {
-    command: Child,
+    _command: KilledOnDrop,
     _called: (TcpListener, TcpStream),
 }
 
@@ -276,14 +264,7 @@ impl Stuck {
         let command = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let command = command.expect("the binary can be started");
         let (called, _) = silent.accept().expect("it is called");
-        Stuck { command, _called: (silent, called) }
-    }
-}
-
-impl Drop for Stuck {
-    fn drop(&mut self) {
-        let _ = self.command.kill();
-        let _ = self.command.wait();
+        Stuck { _command: KilledOnDrop(command), _called: (silent, called) }
     }
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Start};
+use crate::harness::{Client, Server, Start, temporary};
 
 #[test]
 fn health_and_metrics_need_no_token() {
@@ -112,8 +112,7 @@ fn a_stop_by_signal_exits_with_0_and_loses_nothing() {
     let payment = shop.pay(700);
     let before = shop.call("find-payment", &json!({ "payment_id": payment })).ok();
     assert!(server.stop(), "exit code 0");
-    server.restart();
-    let shop = shop.on(&server);
+    let shop = server.restart_with(&shop);
     assert_eq!(shop.call("find-payment", &json!({ "payment_id": payment })).ok(), before);
     assert!(server.stop(), "exit code 0");
 }
@@ -130,8 +129,7 @@ fn a_second_server_on_the_same_data_is_refused() {
 
 #[test]
 fn a_stop_is_logged_and_the_next_start_distinguishes_it() {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let log = place.path().join("log");
+    let (_place, [log]) = temporary(["log"]);
     let mut server = Start::default().recording(&log).with("TILL_LOG_FILTER", "info").server();
     let was_closed = |server: &Server| server.metric("till_store_closed_before_start");
     assert_eq!(was_closed(&server), Some(1.0), "a new store");
@@ -143,7 +141,6 @@ fn a_stop_is_logged_and_the_next_start_distinguishes_it() {
     let last = first.lines().rev().nth(1);
     assert!(last.is_some_and(|line| line.contains("closed: everything is on the disk")), "{text}");
     assert_eq!(was_closed(&server), Some(1.0), "after a stop");
-    server.kill();
     server.restart();
     assert_eq!(was_closed(&server), Some(0.0), "after a kill");
 }

@@ -4,23 +4,14 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
-use tempfile::TempDir;
 
-use crate::harness::{Server, Start};
+use crate::harness::{Server, Start, temporary, wait_until};
 
 /// The longest time that a test waits for the scrub.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-pub(super) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < until, "{what}");
-        thread::sleep(Duration::from_millis(20));
-    }
-}
 
 /// A store with tables at rest, of a server that was stopped.
 pub(super) fn store(data: &Path) {
@@ -53,20 +44,19 @@ pub(super) fn damaged_tables(server: &Server) -> Option<f64> {
 
 #[test]
 fn a_bit_that_flips_in_a_table_at_rest_is_found() {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let (data, log) = (place.path().join("data"), place.path().join("log"));
+    let (place, [data, log]) = temporary(["data", "log"]);
     for database in ["db", "sandbox"] {
         store(&data);
         let mut server = start("1", &log).server_in(&data);
-        wait_until("tables are read", || data.join("scrub/tables.json").exists());
+        wait_until(PATIENCE, "tables are read", || data.join("scrub/tables.json").exists());
         assert_eq!(damaged_tables(&server), Some(0.0));
         let found = tables(&data.join(database));
         let table = found.iter().max_by_key(|table| fs::metadata(table).expect("it is there").len());
         let table = table.expect("a stop writes tables").clone();
         damage(&table);
-        wait_until("the damage is found", || damaged_tables(&server) == Some(1.0));
+        wait_until(PATIENCE, "the damage is found", || damaged_tables(&server) == Some(1.0));
         let recorded = || fs::read_to_string(&log).expect("it was recorded");
-        wait_until("it is logged", || recorded().contains("a table at rest is damaged"));
+        wait_until(PATIENCE, "it is logged", || recorded().contains("a table at rest is damaged"));
         let said = recorded();
         let line = said.lines().find(|line| line.contains("a table at rest is damaged")).expect("it is logged");
         assert!(line.contains(table.to_str().expect("ASCII")) && line.contains("ERROR"), "{line}");
@@ -88,21 +78,19 @@ fn a_bit_that_flips_in_a_table_at_rest_is_found() {
 
 #[test]
 fn a_table_that_is_missing_is_found() {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let (data, log) = (place.path().join("data"), place.path().join("log"));
+    let (place, [data, log]) = temporary(["data", "log"]);
     store(&data);
     let server = start("1", &log).server_in(&data);
     let table = tables(&data.join("db")).pop().expect("a stop writes tables");
     fs::rename(&table, place.path().join("moved-away")).expect("it can be moved");
-    wait_until("it is found", || damaged_tables(&server) == Some(1.0));
+    wait_until(PATIENCE, "it is found", || damaged_tables(&server) == Some(1.0));
     let said = fs::read_to_string(&log).expect("it was recorded");
     assert!(said.contains(table.to_str().expect("ASCII")), "{said}");
 }
 
 #[test]
 fn passes_continue_after_restarts_and_their_age_is_shown() {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let (data, log) = (place.path().join("data"), place.path().join("log"));
+    let (_place, [data, log]) = temporary(["data", "log"]);
     store(&data);
     let age = |server: &Server| server.metric("till_scrub_age_seconds").expect("the scrub is on");
     let mut server = start("1", &log).server_in(&data);

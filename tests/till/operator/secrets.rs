@@ -4,16 +4,15 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::json;
-use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Start, limited};
+use crate::harness::{Client, KilledOnDrop, Server, Start, limited, temporary};
 
 /// A server without configured secrets.
 struct Unarmed {
-    child: Child,
+    child: KilledOnDrop,
     admin: String,
     log: PathBuf,
 }
@@ -33,7 +32,7 @@ impl Unarmed {
         let lines = BufReader::new(child.stdout.take().expect("its output is piped")).lines();
         let admin =
             lines.map_while(Result::ok).find_map(|line| line.strip_prefix("admin listening on ").map(str::to_owned));
-        Unarmed { child, admin: admin.expect("it says where it listens"), log }
+        Unarmed { child: KilledOnDrop(child), admin: admin.expect("it says where it listens"), log }
     }
 
     fn stop(mut self) -> String {
@@ -44,21 +43,13 @@ impl Unarmed {
     }
 }
 
-impl Drop for Unarmed {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())).permissions().mode() & 0o777
 }
 
 #[test]
 fn the_first_start_makes_secrets_readable_by_the_owner_only() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let data = directory.path().join("data");
+    let (_directory, [data]) = temporary(["data"]);
     let server = Unarmed::start(&data);
     let files = [data.join("secrets/admin-token"), data.join("secrets/vault-key")];
     assert_eq!(mode(&data.join("secrets")), 0o700);
@@ -89,8 +80,7 @@ fn the_first_start_makes_secrets_readable_by_the_owner_only() {
 
 #[test]
 fn a_first_start_on_a_full_disk_leaves_no_broken_secrets() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let data = directory.path().join("data");
+    let (_directory, [data]) = temporary(["data"]);
     let mut command = Unarmed::command(&data);
     command.arg("serve");
     // The first limits are those of a full disk, the second ones kill the process there.
@@ -106,8 +96,7 @@ fn a_first_start_on_a_full_disk_leaves_no_broken_secrets() {
 
 #[test]
 fn data_without_its_vault_key_is_not_opened() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let data = directory.path().join("data");
+    let (directory, [data]) = temporary(["data"]);
     Unarmed::start(&data).stop();
     let key = data.join("secrets/vault-key");
     fs::rename(&key, directory.path().join("away")).expect("it can be moved");
@@ -143,8 +132,7 @@ fn a_wrong_secret_is_refused_without_being_shown() {
 
 #[test]
 fn secrets_come_from_files_that_the_configuration_names() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let data = directory.path().join("data");
+    let (directory, [data]) = temporary(["data"]);
     let write = |name: &str, text: &str| {
         let path = directory.path().join(name);
         fs::write(&path, text).expect("a file can be written");

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Server, Start};
+use crate::harness::{Server, Start, temporary};
 
 /// The card that is declined.
 const DECLINED: &str = "4000000000000002";
@@ -27,8 +27,7 @@ fn counted(server: &Server, status: &str, failure_code: &str) -> Option<f64> {
 
 #[test]
 fn the_status_tells_what_an_operator_asks_first() {
-    let server = Server::start();
-    let found = status(&server);
+    let (server, found) = Server::with(status);
     let (started_at, free) = (&found["started_at"], &found["disk_free_bytes"]);
     assert!(started_at.as_u64() > Some(1_700_000_000) && free.as_u64() > Some(0), "{found}");
     assert!(found["store_id"].as_str().is_some_and(|id| id.len() == 32), "{found}");
@@ -58,8 +57,7 @@ fn the_archives_lag_is_in_the_status() {
 
 #[test]
 fn the_status_command_ends_with_1_when_there_are_conditions() {
-    let server = Server::start();
-    let (code, screen) = run(&server, &["status"]);
+    let (server, (code, screen)) = Server::with(|server| run(server, &["status"]));
     assert_eq!(code, Some(1), "{screen}");
     for line in ["state           READY, version ", "conditions      TillCheckpointOld (", "archive         none"] {
         assert!(screen.lines().any(|printed| printed.starts_with(line)), "{line} is not in {screen}");
@@ -75,8 +73,7 @@ fn the_status_command_ends_with_1_when_there_are_conditions() {
 
 #[test]
 fn a_paused_server_and_one_that_refuses_writes_say_so() {
-    let place = TempDir::new().expect("a directory can be made");
-    let data = place.path().join("data");
+    let (_place, [data]) = temporary(["data"]);
     assert!(Start::default().server_in(&data).stop());
     let of = |start: Start| {
         let server = start.server_in(&data);
@@ -114,7 +111,6 @@ fn each_payment_is_counted_once_by_what_became_of_it() {
         "successful": 1, "authorized": 1, "failed": 1, "expired": 0, "failure_codes": { "card_declined": 1 },
     });
     assert_eq!(status(&server)["payments"], expected);
-    server.kill();
     server.restart();
     assert_eq!(counts(&server), [Some(0.0); 5], "counters begin anew");
 }

@@ -8,12 +8,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
-
-use crate::harness::{Server, Start, Wire};
-
-/// The longest time that the test waits for a message.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::harness::{PATIENCE, Server, Start, Wire, temporary};
 
 /// A service manager that listens.
 struct Manager {
@@ -66,8 +61,7 @@ fn watched(name: &str) -> Start {
 
 #[test]
 fn the_manager_hears_of_readiness_heartbeats_and_the_stop() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let path = directory.path().join("notify");
+    let (_directory, [path]) = temporary(["notify"]);
     let mut manager = Manager::new(UnixDatagram::bind(&path).expect("a socket can be bound"));
     let mut server = watched(&path.display().to_string()).server();
     manager.hear("READY=1");
@@ -86,12 +80,11 @@ fn the_manager_hears_of_readiness_heartbeats_and_the_stop() {
 
 #[test]
 fn after_stopping_no_heartbeat_and_no_new_caller() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let (path, log) = (directory.path().join("notify"), directory.path().join("log"));
+    let (_directory, [path, log]) = temporary(["notify", "log"]);
     let mut manager = Manager::new(UnixDatagram::bind(&path).expect("a socket can be bound"));
     let mut server = watched(&path.display().to_string()).recording(&log).server();
     manager.hear("WATCHDOG=1");
-    let calls = Wire::new(server.public());
+    let calls = Wire::to(&server);
     let mut held = calls.connect();
     // A call without its body yet, for which the stop waits.
     let head = "POST /sdk/check-status HTTP/1.1\r\nHost: till\r\nContent-Type: application/json\r\n";
@@ -134,8 +127,7 @@ fn a_server_with_an_unreachable_manager_serves() {
 
 #[test]
 fn a_child_of_the_watched_process_sends_no_heartbeats() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let path = directory.path().join("notify");
+    let (_directory, [path]) = temporary(["notify"]);
     let mut manager = Manager::new(UnixDatagram::bind(&path).expect("a socket can be bound"));
     let mut server: Server = watched(&path.display().to_string()).with("WATCHDOG_PID", "1").server();
     manager.hear("READY=1");

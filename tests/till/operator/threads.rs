@@ -2,28 +2,24 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::harness::{Server, Start};
+use crate::harness::{Server, Start, first_answer};
 
 #[test]
 fn threads_have_names_that_tell_them_apart() {
     let server = Start::default().with("TILL_HTTP_THREADS", "2").server();
     let once = ["till", "commit", "sandbox-book", "till-background", "till-webhooks", "rocksdb:open"];
     let numbered = ["actor-0", "http-0", "http-1", "admin-0", "pool-0"];
-    let until = Instant::now() + Duration::from_secs(10); // A thread takes its name when it first runs.
-    loop {
-        let names = names(&server);
+    let are_told_apart = |names: &Vec<String>| {
         let distinct: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         let has_all = once.iter().chain(&numbered).all(|name| distinct.contains(name));
         let is_twice = |name: &&str| names.iter().filter(|found| found == name).count() > 1;
         let unnamed = names.iter().any(|name| name.starts_with("actix-rt"));
-        if has_all && !unnamed && !once.iter().chain(&numbered).any(is_twice) {
-            break;
-        }
-        assert!(Instant::now() < until, "{names:?}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+        has_all && !unnamed && !once.iter().chain(&numbered).any(is_twice)
+    };
+    // A thread takes its name when it first runs.
+    first_answer(Duration::from_secs(10), "threads are without their names", || names(&server), are_told_apart);
 }
 
 fn names(server: &Server) -> Vec<String> {

@@ -12,10 +12,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::version::{TLS12, TLS13};
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Pair, Secured, Server, Start, connect, host};
-
-/// The longest time that the test waits for an answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::harness::{Client, PATIENCE, Pair, Secured, Server, Start, connect, host, wait_until};
 
 /// Makes a call without an API key on a connection that stays open, and returns the text of the answer.
 fn ask(connection: &mut Secured) -> std::io::Result<String> {
@@ -105,16 +102,11 @@ fn new_connections_see_a_replaced_certificate() {
     // The caller still trusts the first certificate, and the file has the second one.
     let trusted = [first.clone(), second.clone()];
     server.signal("HUP");
-    let until = Instant::now() + PATIENCE;
-    loop {
+    wait_until(PATIENCE, "the signal did not replace the certificate in time", || {
         let mut new = connect(server.public(), &trusted, &[&TLS13]);
         ask(&mut new).expect("it answers");
-        if presented(&new) == second {
-            break;
-        }
-        assert!(Instant::now() < until, "the signal did not replace the certificate in time");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+        presented(&new) == second
+    });
     ask(&mut old).expect("the old connection goes on");
     assert_eq!(presented(&old), first);
     // A certificate and a key that do not match are not accepted.

@@ -1,14 +1,14 @@
 //! Payments that the load tester initiates at a running server while a test does other work.
 
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server};
+use crate::harness::{Client, KilledOnDrop, Server};
 
 /// The longest time for making the sessions, or for the end of a load.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -18,7 +18,7 @@ const INITIATED: &str = "till_http_requests_total{code=\"OK\",endpoint=\"initiat
 
 /// A running load.
 pub(super) struct BackgroundLoad {
-    child: Child,
+    child: KilledOnDrop,
     directory: TempDir,
 }
 
@@ -29,7 +29,8 @@ impl BackgroundLoad {
         let mut command = server.load_tester();
         command.args(["initiate", "--target", server.public(), "--admin", server.admin_address(), "--json"]);
         command.arg(report_in(&directory)).args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut load = BackgroundLoad { child: command.spawn().expect("the binary can be started"), directory };
+        let mut load =
+            BackgroundLoad { child: KilledOnDrop(command.spawn().expect("the binary can be started")), directory };
         let until = Instant::now() + PATIENCE;
         while initiated(server) == 0 {
             assert!(load.is_running() && Instant::now() < until, "the load does not begin");
@@ -51,13 +52,6 @@ impl BackgroundLoad {
         let report: Value = serde_json::from_str(&report).expect("it is JSON");
         let point = &report["points"][0];
         assert_eq!(point["wrong"]["count"], 0, "{point}");
-    }
-}
-
-impl Drop for BackgroundLoad {
-    fn drop(&mut self) {
-        let _ = self.child.kill(); // It has ended, unless the test failed before.
-        let _ = self.child.wait();
     }
 }
 

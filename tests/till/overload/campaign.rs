@@ -12,9 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Shop, Start, ticks};
+use crate::harness::{Client, Server, Shop, Start, temporary, ticks};
 
 /// The most memory that a server may take under any load of these tests.
 const RESIDENT_BYTES_MAX: u64 = 1 << 30;
@@ -35,8 +34,7 @@ struct MeasuredLoad {
 impl MeasuredLoad {
     /// Measures `till-bench metadata` with these arguments against a server.
     fn run(server: &Server, arguments: &[String]) -> MeasuredLoad {
-        let directory = TempDir::new().expect("a temporary directory can be made");
-        let report = directory.path().join("report.json");
+        let (_directory, [report]) = temporary(["report.json"]);
         let mut command = server.load_tester();
         command.args(["metadata", "--target", server.public(), "--admin", server.admin_address()]);
         command.args(["--merchants", "16", "--warm-up", "1s", "--json"]).arg(&report).args(arguments);

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Server, Start};
+use crate::harness::{Server, Start, text};
 
 use super::background_load::BackgroundLoad;
 use super::throughput::Throughput;
@@ -230,10 +230,6 @@ fn directory() -> TempDir {
     TempDir::new().expect("a temporary directory can be made")
 }
 
-fn text(path: &Path) -> &str {
-    path.to_str().expect("temporary directories are ASCII")
-}
-
 #[track_caller]
 fn succeeds(server: &Server, arguments: &[&str]) {
     let output = server.command().args(arguments).output().expect("the binary can be started");
@@ -271,8 +267,7 @@ fn compare(heads: &BTreeMap<String, LogHead>, data: &Path, place: &Path) -> (usi
 }
 
 fn by_links() -> (CheckpointServer, Option<TempDir>) {
-    let server = Server::start();
-    let shelf = server.data().join("checkpoints");
+    let (server, shelf) = Server::with(|server| server.data().join("checkpoints"));
     (CheckpointServer { server, shelf, what: "links", newest_merchant: None }, None)
 }
 

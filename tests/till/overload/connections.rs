@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustls::version::TLS13;
 use serde_json::json;
 
-use crate::harness::{Pair, RawAnswer, Server, Shop, Start, Wire, connect, received};
+use crate::harness::{Pair, RawAnswer, Server, Shop, Start, Wire, connect, holds_within, received, wait_until};
 
 /// The time in which a caller gets its first answer under any load.
 const AT_ONCE: Duration = Duration::from_secs(1);
@@ -96,35 +96,31 @@ fn count(server: &Server, metric: &str) -> u64 {
 /// Waits until the server has accepted this number of connections.
 #[track_caller]
 fn has_taken(server: &Server, connections: u64) {
-    let until = Instant::now() + PATIENCE;
-    while count(server, "till_connections_open{listener=\"public\"}") < connections {
-        assert!(Instant::now() < until, "it takes no connections");
-    }
+    wait_until(PATIENCE, "it takes no connections", || {
+        count(server, "till_connections_open{listener=\"public\"}") >= connections
+    });
 }
 
 #[test]
 fn one_address_has_its_share_and_another_is_served_at_once() {
     let server = Start::default().with("TILL_CONNECTIONS_MAX", "8").server();
-    let wire = Wire::new(server.public());
+    let wire = Wire::to(&server);
     let mut held = used(&wire, &get("/merchants"), 2);
     is_refused(&wire);
     is_served_at_once(&wire.from(2), "/merchants");
     assert_eq!(count(&server, "till_connections_refused_total{limit=\"per_address\"}"), 1);
     assert_eq!(count(&server, "till_connections_open{listener=\"public\"}"), 2);
     drop(held.pop());
-    let until = Instant::now() + AT_ONCE;
-    while wire.receive("GET", "/merchants", &[], b"").status != 200 {
-        assert!(Instant::now() < until, "its place is not free again");
-    }
+    wait_until(AT_ONCE, "its place is not free again", || wire.receive("GET", "/merchants", &[], b"").status == 200);
 }
 
 #[test]
 fn proxies_have_no_share_of_their_own() {
     let start = Start::default().with("TILL_CONNECTIONS_MAX", "8");
     let server = start.with("TILL_PROXY_NETWORKS", "127.0.0.0/30").server();
-    let _held = used(&Wire::new(server.public()), &get("/merchants"), 8);
-    is_served_at_once(&Wire::new(server.public()), "/merchants");
-    let other = Wire::new(server.public()).from(9);
+    let _held = used(&Wire::to(&server), &get("/merchants"), 8);
+    is_served_at_once(&Wire::to(&server), "/merchants");
+    let other = Wire::to(&server).from(9);
     let _others = used(&other, &get("/merchants"), 2);
     is_refused(&other);
 }
@@ -146,17 +142,14 @@ fn take_all(wire: &Wire, is_over: &AtomicBool) {
 fn callers_that_take_all_connections_exclude_nobody() {
     let server = limited_to("64", "64").server();
     let shop = server.shop();
-    let wire = Wire::new(server.public());
+    let wire = Wire::to(&server);
     let mut kept = used(&wire, &with_key(&shop, "/merchants/get-balance"), 3);
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| take_all(&wire, &is_over));
         }
-        let until = Instant::now() + PATIENCE;
-        while count(&server, "till_connections_evicted_total") < 100 && Instant::now() < until {
-            thread::sleep(Duration::from_millis(10));
-        }
+        holds_within(PATIENCE, || count(&server, "till_connections_evicted_total") >= 100);
         let served = thread::scope(|scope| {
             scope.spawn(|| (0..10).for_each(|_| is_served_at_once(&wire.from(2), "/merchants"))).join()
         });
@@ -173,13 +166,13 @@ fn callers_that_take_all_connections_exclude_nobody() {
 fn one_key_cannot_hold_all_connections_from_many_addresses() {
     let server = limited_to("8", "4").server();
     let (shop, other) = (server.shop(), server.shop());
-    let wires = [1, 2].map(|last| Wire::new(server.public()).from(last));
+    let wires = [1, 2].map(|last| Wire::to(&server).from(last));
     let path = "/merchants/find-payment";
     let others = used(&wires[0], &with_key(&other, path), 2);
     let held: Vec<TcpStream> =
         [2, 4].into_iter().zip(&wires).flat_map(|(count, wire)| used(wire, &with_key(&shop, path), count)).collect();
     for _ in 0..4 {
-        is_served_at_once(&Wire::new(server.public()).from(3), "/merchants");
+        is_served_at_once(&Wire::to(&server).from(3), "/merchants");
     }
     assert_eq!(held.iter().filter(|stream| is_ended(stream)).count(), 1, "callers without a key give way after it");
     assert!(!others.iter().any(is_ended), "a quarter is kept");
@@ -188,7 +181,7 @@ fn one_key_cannot_hold_all_connections_from_many_addresses() {
 #[test]
 fn a_merchant_with_a_quarter_of_the_connections_keeps_them() {
     let server = limited_to("4", "4").server();
-    let wire = Wire::new(server.public());
+    let wire = Wire::to(&server);
     let request = |_| with_key(&server.shop(), "/merchants/find-payment");
     let _held: Vec<_> = (0..4).map(request).flat_map(|request| used(&wire, &request, 1)).collect();
     is_refused(&wire.from(2));
@@ -199,7 +192,7 @@ fn a_merchant_with_a_quarter_of_the_connections_keeps_them() {
 #[test]
 fn a_caller_without_a_key_that_sends_slowly_gives_way_to_others() {
     let server = limited_to("4", "4").server();
-    let wire = Wire::new(server.public());
+    let wire = Wire::to(&server);
     let slow =
         "POST /sdk/check-status HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{";
     let mut held: Vec<TcpStream> = (0..4).map(|_| wire.connect()).collect();
@@ -213,7 +206,7 @@ fn handshakes_that_do_not_end_give_way_to_others() {
     let pair = Pair::new();
     let start = pair.start().with("TILL_CONNECTIONS_MAX", "4").with("TILL_CONNECTIONS_PER_ADDRESS_MAX", "4");
     let server = start.server();
-    let silent: Vec<TcpStream> = (0..4).map(|_| Wire::new(server.public()).connect()).collect();
+    let silent: Vec<TcpStream> = (0..4).map(|_| Wire::to(&server).connect()).collect();
     has_taken(&server, 4);
     let began = Instant::now();
     let mut line = connect(server.public(), &[pair.der()], &[&TLS13]);
@@ -248,7 +241,7 @@ fn ended_while_asking(wire: &Wire, request: &str) -> Option<Duration> {
 #[test]
 fn a_refusal_renews_no_idle_time() {
     let server = Start::default().with("TILL_IDLE_SECONDS_MAX", "2").server();
-    let (wire, shop) = (Wire::new(server.public()), server.shop());
+    let (wire, shop) = (Wire::to(&server), server.shop());
     let requests = [get("/x"), get("/merchants"), with_key(&shop, "/merchants/find-payment")];
     let [refused, answered, with_key] = thread::scope(|scope| {
         let asking = requests.each_ref().map(|request| scope.spawn(|| ended_while_asking(&wire, request)));

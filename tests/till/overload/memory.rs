@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::harness::{Server, Shop, Wire};
+use crate::harness::{Server, Shop, Wire, wait_until};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -43,7 +43,7 @@ fn head(shop: &Shop, endpoint: &str, length: usize) -> String {
 /// Connections that have sent these bytes, as far as the server reads them; eight at a time.
 fn opened(server: &Server, bytes: &[u8], count: usize) -> Vec<TcpStream> {
     let open = |_| {
-        let mut stream = Wire::new(server.public()).connect();
+        let mut stream = Wire::to(&server).connect();
         stream.set_write_timeout(Some(Duration::from_secs(5))).expect("a time limit can be set");
         let _refused = stream.write_all(bytes); // A body without room in memory is not read to its end.
         stream
@@ -94,11 +94,7 @@ fn is_bounded(server: &Server, parts: &[u64], connections: usize) {
 
 #[track_caller]
 fn is_served(shop: &Shop) {
-    let until = Instant::now() + PATIENCE;
-    while shop.call("get-balance", &json!({})).status != 200 {
-        assert!(Instant::now() < until, "it does not serve any more");
-        thread::sleep(Duration::from_millis(50));
-    }
+    wait_until(PATIENCE, "it does not serve any more", || shop.call("get-balance", &json!({})).status == 200);
 }
 
 #[test]
@@ -159,8 +155,7 @@ fn unread_files_take_no_memory_for_each_connection() {
 
 #[test]
 fn idle_connections_keep_little_whatever_they_were_answered() {
-    let server = Server::start();
-    let before = server.resident_bytes_max();
+    let (server, before) = Server::with(|server| server.resident_bytes_max());
     let mut held = opened(&server, b"GET /merchants HTTP/1.1\r\nHost: a\r\n\r\n", 800);
     assert_eq!(answered(&mut held), (800, 0));
     let more = settled(&server) - before;

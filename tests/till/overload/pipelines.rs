@@ -86,7 +86,7 @@ fn pipelined_requests_take_little_memory() {
         let server = Server::start();
         server.client().get("/merchants");
         let open = || {
-            let line = Wire::new(server.public()).connect();
+            let line = Wire::to(&server).connect();
             line.set_write_timeout(Some(SENDING)).expect("a time limit can be set");
             Box::new(line) as Box<dyn Write + Send>
         };
@@ -152,7 +152,7 @@ fn all_requests(shop: &Shop) -> Vec<u8> {
 #[test]
 fn pipelined_requests_are_all_answered_in_order() {
     let (server, shop) = Server::with_shop();
-    let mut line = Wire::new(server.public()).connect();
+    let mut line = Wire::to(&server).connect();
     let mut writer = line.try_clone().expect("a socket can be cloned");
     let all = all_requests(&shop);
     let mut received = Vec::new();
@@ -178,7 +178,7 @@ fn pipelined_requests_over_tls_are_all_answered_in_order() {
 #[test]
 fn a_client_that_half_closes_gets_all_answers() {
     let (server, shop) = Server::with_shop();
-    let mut line = Wire::new(server.public()).connect();
+    let mut line = Wire::to(&server).connect();
     for number in 0..AHEAD {
         let kind = if number % 6 == 3 { 2 } else { number % 6 }; // Requests that fit into the buffers of both sides.
         let request = String::from_utf8(request(&shop, kind)).expect("it is text");
@@ -194,7 +194,7 @@ fn a_client_that_half_closes_gets_all_answers() {
 #[test]
 fn requests_of_every_length_are_answered() {
     let (server, shop) = Server::with_shop();
-    let wire = Wire::new(server.public());
+    let wire = Wire::to(&server);
     let mut line = wire.connect();
     for length in (0..1_400).step_by(7).chain(480..560).chain(740..800).chain(990..1_060) {
         let get = format!("GET /docs HTTP/1.1\r\nHost: a\r\nX-Filler: {}\r\n\r\n", "x".repeat(length));
@@ -225,12 +225,8 @@ fn large_bodies_are_taken_at_full_speed() {
     let chunks = [("Transfer-Encoding", "chunked"), ("Content-Type", "application/json")];
     let bearer = format!("Bearer {}", shop.key);
     let headers = [&chunks[..], &[("Authorization", bearer.as_str())]].concat();
-    let answer = Wire::new(server.public()).send(
-        "POST",
-        "/merchants/sync-metadata",
-        &headers,
-        &chunked(body.to_string().as_bytes()),
-    );
+    let answer =
+        Wire::to(&server).send("POST", "/merchants/sync-metadata", &headers, &chunked(body.to_string().as_bytes()));
     assert_eq!(answer.status, 200);
     println!("{} ms for one in chunks", started.elapsed().as_millis());
 }

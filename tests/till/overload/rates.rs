@@ -46,7 +46,7 @@ fn a_key_over_its_rate_is_told_when_to_continue() {
 fn a_keys_rate_is_checked_after_the_key_and_before_the_body() {
     let server = Start::default().with("TILL_KEY_CALLS_PER_SECOND", "1").server();
     let shop = server.shop();
-    let wire = Wire::new(server.public());
+    let wire = Wire::to(&server);
     let key = format!("Bearer {}", shop.key);
     let send = |key: &str| {
         let headers = [("Authorization", key), ("Content-Type", "text/plain")];
@@ -76,7 +76,7 @@ fn an_address_over_its_rate_is_refused_before_its_body() {
     let head =
         "POST /sdk/tokenize-card HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n";
     let without_body = || {
-        let mut stream = Wire::new(server.public()).connect();
+        let mut stream = Wire::to(&server).connect();
         stream.write_all(head.as_bytes()).expect("the server reads");
         received(&mut stream).answer()
     };
@@ -95,7 +95,7 @@ fn the_address_named_by_a_trusted_proxy_is_counted() {
     let start = Start::default().with("TILL_SDK_CALLS_PER_SECOND_PER_ADDRESS", "1");
     let start = start.with("TILL_FORWARDED_HEADER", "X-Forwarded-For").with("TILL_PROXY_NETWORKS", "127.0.0.1/32");
     let server = start.server();
-    let proxy = Wire::new(server.public());
+    let proxy = Wire::to(&server);
     let callers: Vec<String> = (1..20).map(|last| format!("198.51.100.7, 192.0.2.{last}, 127.0.0.1")).collect();
     assert!(callers.iter().all(|caller| !is_limited(&proxy, caller)), "each has its own count");
     assert!(

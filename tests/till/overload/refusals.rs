@@ -2,12 +2,11 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::harness::{RawAnswer, Server, Shop, Start, Wire};
+use crate::harness::{RawAnswer, Server, Shop, Start, Wire, holds_within};
 
 /// Reads one answer and leaves the connection open.
 fn next_answer(stream: &mut TcpStream) -> RawAnswer {
@@ -33,7 +32,7 @@ fn a_refusal_before_the_body_is_read_leaves_the_connection_open() {
     assert!((0..500).any(|_| shop.sdk("list-installment-plans", &json!({})).status == 429));
     let key = format!("Authorization: Bearer {}\r\n", shop.key);
     let json = "Content-Type: application/json\r\n";
-    let mut stream = Wire::new(server.public()).connect();
+    let mut stream = Wire::to(&server).connect();
     let body = "x".repeat(20_000);
     for (method, path, more, status) in [
         ("POST", "/merchants/nothing", json.to_owned(), 404),
@@ -56,7 +55,7 @@ fn a_refusal_before_the_body_is_read_leaves_the_connection_open() {
 fn a_caller_that_sends_a_large_body_reads_its_refusal() {
     let server = Server::start();
     for (length, status, code) in [(900_000, 400, "UNAUTHORIZED"), (4_000_000, 400, "UNAUTHORIZED")] {
-        let mut stream = Wire::new(server.public()).connect();
+        let mut stream = Wire::to(&server).connect();
         let head = head("POST", "/merchants/get-balance", "Content-Type: application/json\r\n", length);
         stream.write_all(head.as_bytes()).expect("the server reads");
         stream.write_all(&vec![b' '; length]).expect("the server reads on");
@@ -66,7 +65,7 @@ fn a_caller_that_sends_a_large_body_reads_its_refusal() {
     }
     let shop = server.shop();
     let key = format!("Authorization: Bearer {}\r\nContent-Type: application/json\r\n", shop.key);
-    let mut stream = Wire::new(server.public()).connect();
+    let mut stream = Wire::to(&server).connect();
     stream.write_all(head("POST", "/merchants/get-balance", &key, 3_000_000).as_bytes()).expect("the server reads");
     stream.write_all(&vec![b' '; 3_000_000]).expect("the server reads on");
     assert_eq!(next_answer(&mut stream).status, 413);
@@ -77,7 +76,7 @@ fn a_refusal_does_not_wait_for_a_large_body_that_does_not_come() {
     let server = Server::start();
     let begun = Instant::now();
     for _ in 0..16 {
-        let mut stream = Wire::new(server.public()).connect();
+        let mut stream = Wire::to(&server).connect();
         let head = head("POST", "/merchants/get-balance", "Content-Type: application/json\r\n", 900_000);
         stream.write_all(head.as_bytes()).expect("the server reads");
         assert_eq!(next_answer(&mut stream).status, 400);
@@ -97,7 +96,7 @@ fn tests_of(server: &Server, shop: &Shop, silent: &TcpListener) -> Vec<TcpStream
     let key = format!("Authorization: Bearer {}\r\nContent-Type: application/json\r\n", shop.key);
     let request = head("POST", "/merchants/test-webhook", &key, test.len()) + &test;
     let call = |_| {
-        let mut stream = Wire::new(server.public()).connect();
+        let mut stream = Wire::to(&server).connect();
         stream.write_all(request.as_bytes()).expect("the server reads");
         stream
     };
@@ -123,10 +122,9 @@ fn tests_of_a_silent_endpoint_hold_up_no_write() {
     for caller in [&other, &shop] {
         assert_eq!(caller.call("add-to-metadata-set", &json!({ "key": "a", "value": 1 })).ok(), json!(true));
     }
-    let until = Instant::now() + Duration::from_secs(10);
-    while calls.iter().filter(|stream| is_answered(stream)).count() < 2 * (CALLS - 2) && Instant::now() < until {
-        thread::sleep(Duration::from_millis(5));
-    }
+    holds_within(Duration::from_secs(10), || {
+        calls.iter().filter(|stream| is_answered(stream)).count() >= 2 * (CALLS - 2)
+    });
     assert_eq!(server.metric("till_calls_in_flight"), Some(0.0), "two of each merchant wait, without a permit");
     drop(silent);
     let answers: Vec<RawAnswer> = calls.iter_mut().map(next_answer).collect();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustls::version::TLS13;
 use serde_json::{Value, json};
 
-use crate::harness::{ApiAnswer, Pair, Server, Shop, Start, Wire, connect};
+use crate::harness::{ApiAnswer, Pair, Server, Shop, Start, Wire, connect, first_answer};
 
 /// Slow clients of each kind.
 const SLOW: usize = 150;
@@ -130,11 +130,7 @@ fn slow_clients_are_ended(stand: &ListeningServer) {
         is_served(&shop, number);
     }
     drop(bodies);
-    let until = Instant::now() + PATIENCE;
-    while connections(server) > 0.0 {
-        assert!(Instant::now() < until, "{} connections are held on", connections(server));
-        thread::sleep(Duration::from_millis(50));
-    }
+    first_answer(PATIENCE, "connections are held on", || connections(server), |held| *held <= 0.0);
     for (kind, streams) in &mut slow {
         let counts: Vec<usize> = streams.iter_mut().map(bytes_until_ended).collect();
         let all = 30 * 1_000_000;

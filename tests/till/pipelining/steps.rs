@@ -3,10 +3,9 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 use super::{PipelineCaller, run, step, with_headers};
-use crate::harness::{Client, Start, thb};
+use crate::harness::{Client, Start, temporary, thb};
 
 #[test]
 fn the_first_failing_step_ends_it_and_undoes_nothing() {
@@ -128,8 +127,7 @@ fn results_are_bounded_together() {
 
 #[test]
 fn each_step_is_a_call_in_the_log_and_in_the_counters() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let log = directory.path().join("log");
+    let (_directory, [log]) = temporary(["log"]);
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);
     let mut caller = PipelineCaller::on(start.server());
     let client = caller.shop.client().header("X-Request-Id", "pipeline-1");

@@ -17,7 +17,7 @@ struct Poster {
 
 impl Poster {
     fn new(server: &Server) -> Poster {
-        Poster { wire: Wire::new(server.public()), key: format!("Bearer {}", server.shop().key) }
+        Poster { wire: Wire::to(&server), key: format!("Bearer {}", server.shop().key) }
     }
 
     fn post(&self, body: &[u8]) -> ApiAnswer {
@@ -44,8 +44,7 @@ fn nested(levels: usize) -> String {
 
 #[test]
 fn a_body_that_is_not_one_json_object_is_malformed() {
-    let server = Server::start();
-    let poster = Poster::new(&server);
+    let (_server, poster) = Server::with(Poster::new);
     let bodies: [&[u8]; 40] = [
         b"",
         b" ",
@@ -101,8 +100,7 @@ fn a_body_that_is_not_one_json_object_is_malformed() {
 
 #[test]
 fn a_key_twice_in_any_object_is_malformed() {
-    let server = Server::start();
-    let poster = Poster::new(&server);
+    let (_server, poster) = Server::with(Poster::new);
     for body in [
         r#"{"per_page":1,"per_page":1}"#,
         r#"{"per_page":1,"per_p\u0061ge":2}"#,
@@ -117,8 +115,7 @@ fn a_key_twice_in_any_object_is_malformed() {
 
 #[test]
 fn a_body_may_nest_64_levels_and_no_more() {
-    let server = Server::start();
-    let poster = Poster::new(&server);
+    let (_server, poster) = Server::with(Poster::new);
     assert_eq!(poster.post(nested(64).as_bytes()).faults(), ["unknown x"]);
     for levels in [65, 66, 127, 128, 129, 1_000, 100_000] {
         assert!(poster.is_malformed(nested(levels).as_bytes()), "{levels}");
@@ -129,8 +126,7 @@ fn a_body_may_nest_64_levels_and_no_more() {
 
 #[test]
 fn numbers_that_json_cannot_hold_exactly_are_malformed() {
-    let server = Server::start();
-    let poster = Poster::new(&server);
+    let (_server, poster) = Server::with(Poster::new);
     for number in [
         "9007199254740992",
         "-9007199254740992",
@@ -155,8 +151,7 @@ fn numbers_that_json_cannot_hold_exactly_are_malformed() {
 
 #[test]
 fn an_integer_is_one_by_value() {
-    let server = Server::start();
-    let poster = Poster::new(&server);
+    let (_server, poster) = Server::with(Poster::new);
     for three in ["3", "3.0", "3.000", "3e0", "0.3e1", "30e-1", "300E-2"] {
         poster.post(format!("{{\"per_page\":{three}}}").as_bytes()).ok();
     }
@@ -177,8 +172,7 @@ fn text_with_control_characters_is_refused() {
 
 #[test]
 fn a_body_of_one_mebibyte_is_taken_and_one_byte_more_is_not() {
-    let server = Server::start();
-    let poster = Poster::new(&server);
+    let (_server, poster) = Server::with(Poster::new);
     let padded = |length: usize| [b"{}".as_slice(), &vec![b' '; length - 2]].concat();
     poster.post(&padded(BODY_MAX)).ok();
     let over = poster.post(&padded(BODY_MAX + 1));
@@ -204,8 +198,7 @@ fn sdk_answers(wire: &Wire, path: &str, body: &[u8]) -> [(u16, String); 2] {
 
 #[test]
 fn a_device_s_body_is_at_most_64_kib() {
-    let server = Server::start();
-    let wire = Wire::new(server.public());
+    let (_server, wire) = Server::with(Wire::to);
     let padded = |length: usize| [b"{\"x\":1}".as_slice(), &vec![b' '; length - 7]].concat();
     for path in ["/sdk/check-status", "/sdk"] {
         for (status, code) in sdk_answers(&wire, path, &padded(1 << 16)) {
@@ -235,7 +228,7 @@ fn a_body_that_breaks_off_changes_nothing() {
     let (server, shop) = Server::with_shop();
     let session = shop.session(100);
     let body = shop.initiation(&session, 100).to_string();
-    let mut stream = Wire::new(server.public()).connect();
+    let mut stream = Wire::to(&server).connect();
     let head = format!(
         "POST /merchants/initiate-payment-flow HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
         shop.key,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{ApiAnswer, RawAnswer, Server, Shop, Start, Wire};
+use crate::harness::{ApiAnswer, RawAnswer, Server, Shop, Start, Wire, temporary};
 
 /// The origin of the test shop's pages.
 const OWN: &str = "https://shop.example";
@@ -13,7 +13,7 @@ fn preflight(server: &Server, path: &str, origin: &str) -> RawAnswer {
         ("Access-Control-Request-Method", "POST"),
         ("Access-Control-Request-Headers", "content-type,idempotency-key"),
     ];
-    Wire::new(server.public()).receive("OPTIONS", path, &headers, b"")
+    Wire::to(&server).receive("OPTIONS", path, &headers, b"")
 }
 
 fn from_page(server: &Server, shop: &Shop, origin: &str, endpoint: &str, body: &Value) -> ApiAnswer {
@@ -42,7 +42,7 @@ fn a_browser_may_ask_before_it_calls_the_sdk() {
         assert_eq!(answer.status, 405, "{path}");
         assert!(answer.header("access-control-allow-origin").is_none(), "{path}");
     }
-    let plain = Wire::new(server.public()).send("OPTIONS", "/sdk/tokenize-card", &[], b"");
+    let plain = Wire::to(&server).send("OPTIONS", "/sdk/tokenize-card", &[], b"");
     assert_eq!((plain.status, plain.code()), (405, "METHOD_NOT_ALLOWED"), "without the headers of a preflight");
 }
 
@@ -65,8 +65,7 @@ fn an_installations_page_reads_answers_and_refusals() {
 
 #[test]
 fn the_log_names_the_origin_of_a_page_that_reads_nothing() {
-    let directory = tempfile::TempDir::new().expect("a temporary directory can be made");
-    let log = directory.path().join("log");
+    let (_directory, [log]) = temporary(["log"]);
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);
     let mut server = start.server();
     let shop = server.shop();

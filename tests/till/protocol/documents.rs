@@ -20,8 +20,7 @@ struct Interfaces {
 
 impl Interfaces {
     fn start() -> Interfaces {
-        let server = Server::start();
-        let shop = server.shop();
+        let (server, shop) = Server::with_shop();
         Interfaces { server, shop }
     }
 

@@ -22,7 +22,7 @@ struct Answers(Vec<RawAnswer>);
 
 impl Sender {
     fn new(server: &Server) -> Sender {
-        Sender { wire: Wire::new(server.public()), key: server.shop().key }
+        Sender { wire: Wire::to(&server), key: server.shop().key }
     }
 
     /// The first line of a call and the headers that do not concern its body.
@@ -89,8 +89,7 @@ impl Answers {
 
 #[test]
 fn two_lengths_or_one_that_is_no_number_are_refused() {
-    let server = Server::start();
-    let sender = Sender::new(&server);
+    let (_server, sender) = Server::with(Sender::new);
     for framing in [
         "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ",
         "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
@@ -119,8 +118,7 @@ fn two_lengths_or_one_that_is_no_number_are_refused() {
 
 #[test]
 fn every_odd_spelling_of_chunked_is_refused() {
-    let server = Server::start();
-    let sender = Sender::new(&server);
+    let (_server, sender) = Server::with(Sender::new);
     let chunks = "2\r\n{}\r\n0\r\n\r\n";
     for header in [
         "Content-Length: 2\r\nTransfer-Encoding: chunked",
@@ -165,8 +163,7 @@ fn every_odd_spelling_of_chunked_is_refused() {
 
 #[test]
 fn chunks_without_a_clear_end_are_refused() {
-    let server = Server::start();
-    let sender = Sender::new(&server);
+    let (_server, sender) = Server::with(Sender::new);
     for chunks in [
         "x\r\n{}\r\n0\r\n\r\n",
         "-2\r\n{}\r\n0\r\n\r\n",
@@ -193,8 +190,7 @@ fn chunks_without_a_clear_end_are_refused() {
 
 #[test]
 fn bytes_within_the_length_are_always_body() {
-    let server = Server::start();
-    let sender = Sender::new(&server);
+    let (_server, sender) = Server::with(Sender::new);
     let length = SMUGGLED.len();
     for request in [
         format!("GET /merchants HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n"),
@@ -218,8 +214,7 @@ fn bytes_within_the_length_are_always_body() {
 
 #[test]
 fn bytes_after_a_clear_end_are_the_next_request() {
-    let server = Server::start();
-    let sender = Sender::new(&server);
+    let (_server, sender) = Server::with(Sender::new);
     for framing in [
         "Content-Length: 2\r\n\r\n{}",
         "content-length:2\r\n\r\n{}",

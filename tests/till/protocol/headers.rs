@@ -5,9 +5,8 @@ use std::io::{Read, Write};
 
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::harness::{RawAnswer, Server, Start, Wire, received};
+use crate::harness::{RawAnswer, Server, Start, Wire, received, temporary};
 
 /// The media type of every body.
 const JSON: (&str, &str) = ("Content-Type", "application/json");
@@ -20,7 +19,7 @@ fn endings(server: &Server) -> Vec<(String, RawAnswer)> {
     let shop = server.shop();
     let key = format!("Bearer {}", shop.key);
     let named = shop.named(&json!({})).to_string();
-    let (public, admin) = (Wire::new(server.public()), Wire::new(server.admin_address()));
+    let (public, admin) = (Wire::to(&server), Wire::new(server.admin_address()));
     let bearer = ("Authorization", key.as_str());
     let token = ("Authorization", "Bearer admin-token-of-a-test");
     let preflight = [("Origin", "https://shop.example"), ("Access-Control-Request-Method", "POST")];
@@ -70,8 +69,7 @@ fn every_answer_carries_its_request_id_and_its_version() {
 
 #[test]
 fn a_valid_request_id_is_kept_and_another_is_replaced() {
-    let server = Server::start();
-    let wire = Wire::new(server.public());
+    let (_server, wire) = Server::with(Wire::to);
     let longest = "x".repeat(128);
     for sane in ["a", "order-1_retry.2", longest.as_str()] {
         let answer = wire.send("POST", "/nothing", &[JSON, ("X-Request-Id", sane)], b"{}");
@@ -86,8 +84,7 @@ fn a_valid_request_id_is_kept_and_another_is_replaced() {
 
 #[test]
 fn the_log_line_of_a_request_has_its_id() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let log = directory.path().join("log");
+    let (_directory, [log]) = temporary(["log"]);
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);
     let mut server = start.server();
     let shop = server.shop();
@@ -104,8 +101,7 @@ fn the_log_line_of_a_request_has_its_id() {
 
 #[test]
 fn every_log_line_of_a_request_has_its_answers_id() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let log = directory.path().join("log");
+    let (_directory, [log]) = temporary(["log"]);
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);
     let mut server = start.server();
     let shop = server.shop();
@@ -138,8 +134,7 @@ fn every_log_line_of_a_request_has_its_answers_id() {
 
 #[test]
 fn answers_are_compressed_when_asked_and_only_then() {
-    let server = Server::start();
-    let wire = Wire::new(server.public());
+    let (_server, wire) = Server::with(Wire::to);
     let plain = wire.receive("GET", "/merchants", &[], b"");
     assert_eq!(plain.header("content-encoding"), None);
     assert!(plain.header("vary").is_some_and(|vary| vary.contains("Accept-Encoding")));
@@ -166,7 +161,7 @@ fn answers_are_compressed_when_asked_and_only_then() {
 fn accept_is_optional_and_media_types_may_have_parameters() {
     let server = Server::start();
     let key = format!("Bearer {}", server.shop().key);
-    let wire = Wire::new(server.public());
+    let wire = Wire::to(&server);
     for media_type in ["application/json", "application/json; charset=utf-8", "Application/JSON ;v=1"] {
         let headers = [("Content-Type", media_type), ("Authorization", key.as_str())];
         wire.send("POST", "/merchants/get-balance", &headers, b"{}").ok();
@@ -186,7 +181,7 @@ fn accept_is_optional_and_media_types_may_have_parameters() {
 fn a_connection_takes_further_calls_also_after_refusals() {
     let server = Server::start();
     let key = server.shop().key;
-    let mut stream = Wire::new(server.public()).connect();
+    let mut stream = Wire::to(&server).connect();
     let call = |body: &str| {
         format!(
             "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer {key}\r\nContent-Length: {}\r\n\r\n{body}",
@@ -209,7 +204,7 @@ fn a_connection_takes_further_calls_also_after_refusals() {
 fn a_stopping_server_finishes_the_call_that_it_is_reading() {
     let mut server = Server::start();
     let key = server.shop().key;
-    let mut stream = Wire::new(server.public()).connect();
+    let mut stream = Wire::to(&server).connect();
     let head = format!(
         "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer {key}\r\nContent-Length: 2\r\n\r\n{{"
     );

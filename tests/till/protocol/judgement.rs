@@ -37,14 +37,13 @@ fn a_path_that_names_nothing_is_404_whatever_the_method() {
             }
         }
     }
-    let near = Wire::new(server.public()).send("POST", "/merchants/get-balence", &[JSON], b"{}");
+    let near = Wire::to(&server).send("POST", "/merchants/get-balence", &[JSON], b"{}");
     assert_eq!(near.details(), json!({ "suggestion": "/merchants/get-balance" }));
 }
 
 #[test]
 fn every_endpoint_has_one_address() {
-    let server = Server::start();
-    let wire = Wire::new(server.public());
+    let (_server, wire) = Server::with(Wire::to);
     for path in [
         "/merchants/get-balance/",
         "/merchants//get-balance",
@@ -64,7 +63,7 @@ fn every_endpoint_has_one_address() {
 #[test]
 fn the_method_precedes_the_version_and_allow_names_methods() {
     let server = Server::start();
-    let (public, admin) = (Wire::new(server.public()), Wire::new(server.admin_address()));
+    let (public, admin) = (Wire::to(&server), Wire::new(server.admin_address()));
     for (wire, path, allow) in [
         (&public, "/merchants/get-balance", "POST"),
         (&public, "/2025-04-01/merchants/get-balance", "POST"),
@@ -89,7 +88,7 @@ fn the_method_precedes_the_version_and_allow_names_methods() {
 #[test]
 fn a_version_is_judged_before_the_key() {
     let server = Server::start();
-    let answer = Wire::new(server.public()).send("POST", "/merchants/get-balance", &[JSON, NO_VERSION], b"{}");
+    let answer = Wire::to(&server).send("POST", "/merchants/get-balance", &[JSON, NO_VERSION], b"{}");
     refused(&answer, 400, "BAD_VERSION");
     let answer = Wire::new(server.admin_address()).send("POST", "/admin/list-merchants", &[JSON, NO_VERSION], b"{}");
     refused(&answer, 400, "BAD_VERSION");
@@ -98,7 +97,7 @@ fn a_version_is_judged_before_the_key() {
 #[test]
 fn a_key_is_judged_before_the_media_type() {
     let server = Server::start();
-    let answer = Wire::new(server.public()).send("POST", "/merchants/get-balance", &[TEXT], b"{}");
+    let answer = Wire::to(&server).send("POST", "/merchants/get-balance", &[TEXT], b"{}");
     refused(&answer, 400, "UNAUTHORIZED");
     let answer = Wire::new(server.admin_address()).send("POST", "/admin/list-merchants", &[TEXT], b"{}");
     refused(&answer, 400, "UNAUTHORIZED");
@@ -108,7 +107,7 @@ fn a_key_is_judged_before_the_media_type() {
 fn a_media_type_is_judged_before_the_size() {
     let server = Server::start();
     let key = bearer(&server.shop());
-    let wire = Wire::new(server.public());
+    let wire = Wire::to(&server);
     let headers = [("Authorization", key.as_str()), TEXT, TOO_LONG];
     refused(&wire.send("POST", "/merchants/get-balance", &headers, b""), 415, "UNSUPPORTED_MEDIA_TYPE");
     let missing = [("Authorization", key.as_str()), TOO_LONG];
@@ -119,7 +118,7 @@ fn a_media_type_is_judged_before_the_size() {
 fn a_size_is_judged_before_the_body() {
     let server = Server::start();
     let key = bearer(&server.shop());
-    let wire = Wire::new(server.public());
+    let wire = Wire::to(&server);
     let headers = [("Authorization", key.as_str()), JSON];
     let malformed = vec![b'x'; (1 << 20) + 1];
     refused(&wire.send("POST", "/merchants/get-balance", &headers, &malformed), 413, "BODY_TOO_LARGE");
@@ -127,8 +126,8 @@ fn a_size_is_judged_before_the_body() {
 
 #[test]
 fn faults_of_a_body_precede_look_ups() {
-    let server = Server::start();
-    let merchant = server.admin("create-merchant", &json!({ "name": "Bare", "currency": "THB" })).id();
+    let (server, merchant) =
+        Server::with(|server| server.admin("create-merchant", &json!({ "name": "Bare", "currency": "THB" })).id());
     let key = server.admin("generate-key", &json!({ "merchant_id": merchant, "name": "A" })).ok();
     let client = server.client().bearer(key["key"].as_str().expect("a key"));
     assert_eq!(client.post("/merchants/balance-history", &json!({ "per_page": 0 })).faults(), ["invalid per_page"]);
@@ -154,7 +153,7 @@ fn the_sdk_is_limited_for_each_installation() {
     other.sdk("retrieve-installation-settings", &json!({})).ok();
     shop.call("get-balance", &json!({})).ok();
     let versioned = shop.named(&json!({})).to_string();
-    let answer = Wire::new(server.public()).send(
+    let answer = Wire::to(&server).send(
         "POST",
         "/sdk/retrieve-installation-settings",
         &[JSON, NO_VERSION],
@@ -171,7 +170,7 @@ fn a_call_whose_body_has_not_arrived_takes_no_permit() {
     let head = format!(
         "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: {key}\r\nContent-Length: 2\r\n\r\n{{"
     );
-    let wire = Wire::new(server.public());
+    let wire = Wire::to(&server);
     let mut slow: Vec<_> = (0..300).map(|_| wire.connect()).collect();
     for stream in &mut slow {
         stream.write_all(head.as_bytes()).expect("the server reads");

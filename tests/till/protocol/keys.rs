@@ -81,7 +81,7 @@ fn a_missing_or_doubled_key_or_another_scheme_is_refused() {
     let bare = key.trim_start_matches("Bearer ").to_owned();
     let basic = format!("Basic {bare}");
     let two = format!("Bearer {bare} {bare}");
-    let wire = Wire::new(server.public());
+    let wire = Wire::to(&server);
     let json = ("Content-Type", "application/json");
     let cases: [Vec<(&str, &str)>; 7] = [
         vec![json],
@@ -103,8 +103,7 @@ fn a_missing_or_doubled_key_or_another_scheme_is_refused() {
 
 #[test]
 fn the_refusal_names_the_missing_credential_and_its_header() {
-    let server = Server::start();
-    let missing = server.client().post("/merchants/get-balance", &json!({}));
+    let (server, missing) = Server::with(|server| server.client().post("/merchants/get-balance", &json!({})));
     missing.refused("UNAUTHORIZED");
     let expected =
         "The header Authorization is missing. Send the API key in the header Authorization: Bearer <API_KEY>.";
@@ -157,8 +156,7 @@ fn a_key_is_refused_once_it_has_expired() {
 
 #[test]
 fn a_key_gives_access_only_to_records_of_its_merchant() {
-    let server = Server::start();
-    let (mine, theirs) = (server.shop(), server.shop());
+    let (server, mine, theirs) = Server::with_shops();
     let payment = theirs.pay(100);
     mine.call("find-payment", &json!({ "payment_id": payment })).refused("NOT_FOUND");
     mine.initiate(&theirs.session(100), 100, &json!({})).refused("NOT_FOUND");
@@ -170,8 +168,7 @@ fn a_key_gives_access_only_to_records_of_its_merchant() {
 
 #[test]
 fn every_endpoint_of_merchants_but_one_needs_a_key() {
-    let server = Server::start();
-    let client = server.client();
+    let (_server, client) = Server::with(|server| server.client());
     let document = client.get("/merchants").ok();
     let endpoints = document["endpoints"].as_array().expect("endpoints");
     assert!(endpoints.len() > 20, "{document}");

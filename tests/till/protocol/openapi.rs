@@ -34,8 +34,7 @@ struct Operation<'w> {
 
 impl DocumentedInterfaces {
     fn start() -> DocumentedInterfaces {
-        let server = Server::start();
-        let shop = server.shop();
+        let (server, shop) = Server::with_shop();
         let document = |client: &Client| client.get("/openapi.json").ok();
         let clients = [shop.client(), server.admin_client()];
         let listeners = clients.into_iter().map(|client| (client.clone(), document(&client))).collect();

@@ -24,8 +24,7 @@ fn a_program_gets_the_addresses_of_the_documents() {
 
 #[test]
 fn a_browser_is_taken_to_the_pages() {
-    let server = Server::start();
-    let wire = Wire::new(server.public());
+    let (server, wire) = Server::with(Wire::to);
     let opened = wire.receive("GET", "/", &[("Accept", OPENED)], b"");
     assert_eq!((opened.status, opened.header("location")), (308, Some("/docs/")));
     let told = wire.receive("GET", "/", &[("Accept", "*/*")], b"");

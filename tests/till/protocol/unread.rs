@@ -6,9 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::harness::{Client, RawAnswer, Server, Start, Wire, received};
+use crate::harness::{Client, RawAnswer, Server, Start, Wire, received, temporary};
 
 /// Checks that an answer has the form of every refusal, and returns its status and code.
 #[track_caller]
@@ -25,8 +24,7 @@ fn refusal(received: RawAnswer, about: &str) -> (u16, String) {
 
 #[test]
 fn a_request_that_cannot_be_read_is_answered_like_any_other() {
-    let server = Server::start();
-    let wire = Wire::new(server.public());
+    let (_server, wire) = Server::with(Wire::to);
     let long_path = format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", "x".repeat(70_000));
     for request in [
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
@@ -43,8 +41,7 @@ fn a_request_that_cannot_be_read_is_answered_like_any_other() {
 
 #[test]
 fn a_head_that_is_too_long_is_refused_at_any_length() {
-    let server = Server::start();
-    let wire = Wire::new(server.public());
+    let (_server, wire) = Server::with(Wire::to);
     for bytes in [131_072, 200_000, 4_000_000] {
         let request = format!("GET / HTTP/1.1\r\nHost: a\r\nCookie: {}\r\n\r\n", "x".repeat(bytes));
         let received = wire.exchange(request.as_bytes());
@@ -58,7 +55,7 @@ fn a_head_that_is_too_long_is_refused_at_any_length() {
 #[test]
 fn a_head_that_arrives_too_slowly_is_refused() {
     let server = Server::start();
-    let mut stream = Wire::new(server.public()).connect();
+    let mut stream = Wire::to(&server).connect();
     stream.write_all(b"GET / HTTP/1.1\r\nHost: a").expect("the server reads");
     assert_eq!(refusal(received(&mut stream), "a slow head"), (408, "REQUEST_TIMEOUT".to_owned()));
 }
@@ -66,7 +63,7 @@ fn a_head_that_arrives_too_slowly_is_refused() {
 #[test]
 fn broken_chunks_are_answered_with_the_callers_own_request_id() {
     let (server, shop) = Server::with_shop();
-    let wire = Wire::new(server.public());
+    let wire = Wire::to(&server);
     let head = format!(
         "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nX-Request-Id: order-17\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nTransfer-Encoding: chunked\r\n\r\n",
         shop.key
@@ -90,7 +87,7 @@ fn broken_chunks_are_answered_with_the_callers_own_request_id() {
 #[test]
 fn an_unreadable_request_leaves_the_one_before_its_answer() {
     let server = Server::start();
-    let mut stream = Wire::new(server.public()).connect();
+    let mut stream = Wire::to(&server).connect();
     stream.write_all(b"GET /merchants HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/9.9\r\n\r\n").expect("the server reads");
     let mut text = String::new();
     std::io::Read::read_to_string(&mut stream, &mut text).expect("two answers, and the end");
@@ -101,11 +98,10 @@ fn an_unreadable_request_leaves_the_one_before_its_answer() {
 
 #[test]
 fn an_unreadable_request_is_counted_and_logged_with_its_id() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
-    let log = directory.path().join("log");
+    let (_directory, [log]) = temporary(["log"]);
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);
     let mut server = start.server();
-    let received = Wire::new(server.public()).exchange(b"GET / HTTP/9.9\r\n\r\n");
+    let received = Wire::to(&server).exchange(b"GET / HTTP/9.9\r\n\r\n");
     let id = received.header("x-request-id").unwrap_or_default().to_owned();
     let Value::String(metrics) = Client::new(server.admin_address()).get("/metrics").body else { panic!("text") };
     let counted = "till_http_requests_total{code=\"INVALID_ARGUMENTS\",endpoint=\"(unknown)\"} 1";

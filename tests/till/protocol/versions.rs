@@ -35,7 +35,7 @@ fn a_version_is_named_by_prefix_header_or_query_or_all_of_them() {
 fn an_unknown_version_is_refused_wherever_it_is_named() {
     let server = Server::start();
     let key = format!("Bearer {}", server.shop().key);
-    let (public, admin) = (Wire::new(server.public()), Wire::new(server.admin_address()));
+    let (public, admin) = (Wire::to(&server), Wire::new(server.admin_address()));
     for unknown in ["2025-04-02", "2025-4-1", "latest", "v1", "1", "2025-04-01x"] {
         let header = ("Api-Version", unknown);
         let bearer = ("Authorization", key.as_str());
@@ -64,8 +64,7 @@ fn an_unknown_version_is_refused_wherever_it_is_named() {
 
 #[test]
 fn two_versions_that_disagree_are_refused() {
-    let server = Server::start();
-    let wire = Wire::new(server.public());
+    let (_server, wire) = Server::with(Wire::to);
     let (known, unknown) = (("Api-Version", VERSION), ("Api-Version", "2024-01-01"));
     for answer in [
         wire.send("POST", "/2025-04-01/merchants/get-balance", &[JSON, unknown], b"{}"),
@@ -80,8 +79,7 @@ fn two_versions_that_disagree_are_refused() {
 
 #[test]
 fn the_versions_can_be_asked_for_without_a_key() {
-    let server = Server::start();
-    let client = server.client();
+    let (_server, client) = Server::with(|server| server.client());
     assert_eq!(client.post("/merchants/available-api-versions", &json!({})).ok(), json!([VERSION]));
     assert_eq!(client.post("/2025-04-01/merchants/available-api-versions", &json!({})).ok(), json!([VERSION]));
     let extra = client.post("/merchants/available-api-versions", &json!({ "a": 1 }));

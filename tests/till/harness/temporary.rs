@@ -1,0 +1,12 @@
+//! Directories that live as long as a test.
+
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+/// A directory that is removed when it is dropped, and the paths of these names in it, at which nothing is yet.
+pub(crate) fn temporary<const COUNT: usize>(names: [&str; COUNT]) -> (TempDir, [PathBuf; COUNT]) {
+    let directory = TempDir::new().expect("a temporary directory can be made");
+    let paths = names.map(|name| directory.path().join(name));
+    (directory, paths)
+}
