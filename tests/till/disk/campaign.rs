@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::harness::{Server, Shop, Start, Volume, temporary, wait_until};
+use crate::harness::{Server, Shop, Start, Volume, from_environment, temporary, wait_until};
 
 use super::MIB;
 use super::filler::Filler;
@@ -25,8 +25,7 @@ const SIGABRT: i32 = 6;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn rounds() -> u32 {
-    let rounds = std::env::var("TILL_DISK_ROUNDS").ok();
-    rounds.map_or(1, |text| text.parse().expect("a number of rounds"))
+    from_environment("TILL_DISK_ROUNDS", 1)
 }
 
 /// A server on the disk, with the answers that its callers got.

@@ -3,9 +3,8 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::harness::{Server, Start, temporary};
+use crate::harness::{Server, Start, directory, temporary};
 
 /// The card that is declined.
 const DECLINED: &str = "4000000000000002";
@@ -49,7 +48,7 @@ fn the_status_tells_what_an_operator_asks_first() {
 
 #[test]
 fn the_archives_lag_is_in_the_status() {
-    let archive = TempDir::new().expect("a directory can be made");
+    let archive = directory();
     let start = Start::default().with("TILL_ARCHIVE_DIRECTORY", &archive.path().display().to_string());
     let lag = &status(&start.server())["archive_lag_seconds"];
     assert!(lag.as_u64().is_some_and(|lag| lag < 5), "{lag}");

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Server, Start, text};
+use crate::harness::{Server, Start, directory, text};
 
 use super::background_load::BackgroundLoad;
 use super::throughput::Throughput;
@@ -224,10 +224,6 @@ impl CheckpointServer {
 /// True when there is time for one more that takes not much longer than the last.
 fn goes_on(takings: &[Taking], end: Instant) -> bool {
     takings.len() < 2 || takings.last().is_some_and(|last| last.until + last.span() * 2 < end)
-}
-
-fn directory() -> TempDir {
-    TempDir::new().expect("a temporary directory can be made")
 }
 
 #[track_caller]
