@@ -194,7 +194,7 @@ fn the_server_takes_checkpoints_and_keeps_the_set_number() {
         names.filter(|name| name.starts_with("scheduled-") && !name.contains('.')).collect()
     };
     let wait_for = |wanted: &dyn Fn(&[String]) -> bool| {
-        first_answer(PATIENCE, "the checkpoints are others", scheduled, |found| wanted(found))
+        first_answer(PATIENCE, "other checkpoints are there", scheduled, |found| wanted(found))
     };
     let first = wait_for(&|found| found.len() == 1);
     let later = wait_for(&|found| found.len() == 1 && found != first);

@@ -179,7 +179,8 @@ fn a_wrong_token_and_a_missing_server_are_named() {
 
 #[test]
 fn a_command_to_the_public_listener_names_the_admin_one() {
-    let (_server, public) = Server::with(|server| server.public().trim_start_matches("http://").to_owned());
+    let server = Server::start();
+    let public = server.public().trim_start_matches("http://").to_owned();
     let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
     command.env_clear().env("TILL_ADMIN_TOKEN", "admin-token-of-a-test");
     command.args(["merchant", "list", "--admin-listen", &public]);

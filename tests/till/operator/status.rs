@@ -26,7 +26,8 @@ fn counted(server: &Server, status: &str, failure_code: &str) -> Option<f64> {
 
 #[test]
 fn the_status_tells_what_an_operator_asks_first() {
-    let (server, found) = Server::with(status);
+    let server = Server::start();
+    let found = status(&server);
     let (started_at, free) = (&found["started_at"], &found["disk_free_bytes"]);
     assert!(started_at.as_u64() > Some(1_700_000_000) && free.as_u64() > Some(0), "{found}");
     assert!(found["store_id"].as_str().is_some_and(|id| id.len() == 32), "{found}");
@@ -56,7 +57,8 @@ fn the_archives_lag_is_in_the_status() {
 
 #[test]
 fn the_status_command_ends_with_1_when_there_are_conditions() {
-    let (server, (code, screen)) = Server::with(|server| run(server, &["status"]));
+    let server = Server::start();
+    let (code, screen) = run(&server, &["status"]);
     assert_eq!(code, Some(1), "{screen}");
     for line in ["state           READY, version ", "conditions      TillCheckpointOld (", "archive         none"] {
         assert!(screen.lines().any(|printed| printed.starts_with(line)), "{line} is not in {screen}");

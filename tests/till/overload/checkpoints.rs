@@ -263,7 +263,8 @@ fn compare(heads: &BTreeMap<String, LogHead>, data: &Path, place: &Path) -> (usi
 }
 
 fn by_links() -> (CheckpointServer, Option<TempDir>) {
-    let (server, shelf) = Server::with(|server| server.data().join("checkpoints"));
+    let server = Server::start();
+    let shelf = server.data().join("checkpoints");
     (CheckpointServer { server, shelf, what: "links", newest_merchant: None }, None)
 }
 
