@@ -120,6 +120,15 @@ impl Cause {
         }
     }
 
+    /// True for a refund and a dispute, which become effective no earlier than their capture.
+    #[must_use]
+    pub const fn takes_back(self) -> bool {
+        match self {
+            Cause::Refund(_, _) | Cause::Dispute(_, _) => true,
+            Cause::Capture(_) | Cause::Topup(_) | Cause::Invoice(_) | Cause::Payout(_) => false,
+        }
+    }
+
     /// The payment: `payment_id` of an entry.
     #[must_use]
     pub const fn payment_id(self) -> Option<PaymentId> {

@@ -60,7 +60,7 @@ fn settle(
     let (credit_minor, debit_minor) =
         (transaction.balance_minor(Direction::Credit), transaction.balance_minor(Direction::Debit));
     let at = context.now;
-    if takes_back(transaction.cause) {
+    if transaction.cause.takes_back() {
         if waits_for_its_capture(records, transaction.cause, earlier)? {
             return Ok(Vec::new());
         }
@@ -70,14 +70,6 @@ fn settle(
     let settled = Event::TransactionSettled { transaction_id: id, settles_at, credit_minor, debit_minor, at };
     let uncovered = uncovered(records, &transaction)?;
     Ok([settled].into_iter().chain(uncovered).collect())
-}
-
-/// True for a refund and a dispute, which become effective no earlier than their capture.
-const fn takes_back(cause: Cause) -> bool {
-    match cause {
-        Cause::Refund(_, _) | Cause::Dispute(_, _) => true,
-        Cause::Capture(_) | Cause::Topup(_) | Cause::Invoice(_) | Cause::Payout(_) => false,
-    }
 }
 
 /// True when the capture of a refund or a dispute is still on hold. Its timer is due too, and fires first.

@@ -316,7 +316,7 @@ impl From<Select> for Ask {
 
 /// A call of initiate-payment-flow over [`PRICE_MINOR`], captured on authorization, without optional arguments.
 #[derive(Debug, Clone)]
-pub(crate) struct InitiateCall(InitiatePayment);
+pub(crate) struct InitiateCall(pub(crate) InitiatePayment);
 
 pub(crate) fn initiate(session_id: SessionId) -> InitiateCall {
     let return_url = ReturnUrl::new("https://shop.example/return").expect("a test URL of proper form");

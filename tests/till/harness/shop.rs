@@ -192,6 +192,16 @@ impl Shop {
         self.sdk("retrieve-payment-session", &json!({ "payment_session_id": session })).ok()
     }
 
+    /// An object of the package document with these members, and null for every other one that is declared.
+    pub(crate) fn declared(&self, object: &str, members: &Value) -> Value {
+        let document = self.client().get("/merchants").ok();
+        let objects = document["objects"].as_array().expect("the document declares objects");
+        let found = objects.iter().find(|declared| declared["name"] == object).expect("it is declared");
+        let attributes = found["attributes"].as_array().expect("an object has attributes").iter();
+        let names = attributes.map(|attribute| attribute["name"].as_str().expect("an attribute has a name").to_owned());
+        merged(&names.map(|name| (name, Value::Null)).collect::<Map<String, Value>>().into(), members)
+    }
+
     /// The balance.
     pub(crate) fn balance(&self) -> Value {
         self.call("get-balance", &json!({})).ok()
