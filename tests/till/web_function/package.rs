@@ -27,7 +27,7 @@ pub(super) struct PackageEndpoint {
     returns: Vec<String>,
     flags: Vec<String>,
     attributes: Vec<Member>,
-    errors: Vec<String>,
+    pub(super) errors: Vec<String>,
 }
 
 /// An argument, or an attribute of an object.
