@@ -181,8 +181,7 @@ fn the_operations_have_the_table_of_settings_that_the_program_prints() {
 fn the_operations_have_every_metric() {
     let server = Server::start();
     server.shop().pay(100);
-    let metrics = server.admin_client().get("/metrics").body;
-    let metrics = metrics.as_str().expect("text, not JSON");
+    let metrics = server.metrics();
     let types: Vec<(&str, &str)> =
         metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
     assert!(types.len() > 5, "{metrics}");

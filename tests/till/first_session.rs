@@ -5,9 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::harness::{KilledOnDrop, Pair, Start};
+use crate::harness::{KilledOnDrop, Pair, Start, directory};
 
 /// The end of the session's last line.
 const LAST: &str = "get-balance '{}'";
@@ -72,7 +71,7 @@ fn is_there(shell: &str) -> bool {
 
 #[test]
 fn the_printed_session_pays_when_it_is_pasted_into_a_shell() {
-    let place = TempDir::new().expect("a temporary directory can be made");
+    let place = directory();
     let demo = Demo::start(&Start::default(), &place.path().join("data"));
     demo.pasted_into("bash", &["-n"]);
     demo.is_a_payment_in("bash", &["--norc"]);
@@ -85,7 +84,7 @@ fn the_printed_session_pays_when_it_is_pasted_into_a_shell() {
 
 #[test]
 fn under_tls_the_printed_session_trusts_the_server() {
-    let (place, pair) = (TempDir::new().expect("a temporary directory can be made"), Pair::new());
+    let (place, pair) = (directory(), Pair::new());
     let demo = Demo::start(&pair.start(), &place.path().join("data"));
     assert!(demo.session.starts_with("TILL=https://127.0.0.1:"), "{}", demo.session);
     demo.is_a_payment_in("bash", &["--norc"]);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, SetOnDrop, Shop, merged};
+use crate::harness::{Server, SetOnDrop, Shop, from_environment, merged};
 
 /// Threads that fill a list at the same time.
 const WRITERS: usize = 8;
@@ -27,7 +27,7 @@ const METADATA: LongList = LongList { endpoint: "list-metadata", id: "key", usua
 
 impl LongList {
     fn entries(self) -> usize {
-        std::env::var("TILL_PAGING_ENTRIES").map_or(self.usually, |text| text.parse().expect("a number"))
+        from_environment("TILL_PAGING_ENTRIES", self.usually)
     }
 
     fn ids(self, page: &Value) -> Vec<String> {

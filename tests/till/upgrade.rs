@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-use crate::harness::{CARD, PATIENCE, Server, Shop, Start, merged, temporary, wait_until};
+use crate::harness::{CARD, PATIENCE, Server, Shop, Start, directory, merged, temporary, wait_until};
 
 /// The vault key of every store here.
 const VAULT_KEY: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -76,7 +76,7 @@ impl Unpacked {
 
     fn of(archive: &Path) -> Unpacked {
         let name = archive.file_stem().expect("it has a name").to_string_lossy().into_owned();
-        let directory = TempDir::new().expect("a temporary directory can be made");
+        let directory = directory();
         let mut archive = ZipArchive::new(File::open(archive).expect("it is there")).expect("it is a ZIP archive");
         let mut answers = Vec::new();
         for index in 0..archive.len() {

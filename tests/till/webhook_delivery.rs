@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{EventReceiver, Manner, Server, Shop, Start, dead_url, holds_within};
+use crate::harness::{EventReceiver, Manner, Server, Shop, Start, dead_url, from_environment, holds_within};
 
 /// The number of kills.
 const KILLS: usize = 5;
@@ -71,8 +71,7 @@ fn pay(shop: &Shop, accepted: &AtomicUsize, minor: &AtomicU64, wanted: usize) {
 
 #[test]
 fn every_event_arrives_over_kills_beside_a_dead_endpoint() {
-    let wanted = std::env::var("TILL_WEBHOOK_PAYMENTS").ok();
-    let wanted: usize = wanted.map_or(240, |text| text.parse().expect("a number of payments"));
+    let wanted: usize = from_environment("TILL_WEBHOOK_PAYMENTS", 240);
     let mut server = start();
     let shop = server.shop();
     let (healthy, flaky) = (EventReceiver::start(Manner::Healthy), EventReceiver::start(Manner::RefusesFirst));

@@ -5,10 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
-use tempfile::TempDir;
 
 use super::guide::Guide;
-use crate::harness::{Client, Server, Start};
+use crate::harness::{Client, Server, Start, directory};
 
 /// The lines of the guide with the addresses of the server.
 const PUBLIC: &str = "TILL=http://127.0.0.1:8080\n";
@@ -41,7 +40,7 @@ fn paste(place: &Path, server: &Server) -> (String, String) {
 
 #[test]
 fn a_store_of_the_guide_starts_again_and_serves() {
-    let place = TempDir::new().expect("a temporary directory can be made");
+    let place = directory();
     let mut server = start(place.path());
     paste(place.path(), &server);
     let (merchant, key) = paste(place.path(), &server);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::process::Command;
 
-use tempfile::TempDir;
+use crate::harness::directory;
 
 use super::guide::{Block, blocks};
 use super::pasted::{at_server, start};
@@ -27,7 +27,7 @@ fn steps(document: &str) -> Vec<(Block, String)> {
 
 /// Pastes the commands of a guide into one bash, and compares what each prints.
 fn follow(document: &str) {
-    let place = TempDir::new().expect("a temporary directory can be made");
+    let place = directory();
     let server = start(place.path());
     let steps = steps(document);
     let mut script = String::from("set -euo pipefail\n");

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::harness::load_tester;
+use crate::harness::{directory, load_tester};
 
 /// The load tester, with a directory of its own for the files that it writes.
 pub(super) struct Tester {
@@ -23,7 +23,7 @@ pub(super) struct Ended {
 
 impl Tester {
     pub(super) fn new() -> Tester {
-        Tester { directory: TempDir::new().expect("a temporary directory can be made") }
+        Tester { directory: directory() }
     }
 
     /// A file that a run writes.

@@ -9,9 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
-use tempfile::TempDir;
 
-use crate::harness::{Server, Start, TestDice, text};
+use crate::harness::{Server, Start, TestDice, directory, from_environment, text};
 
 use super::load;
 use super::round::Round;
@@ -25,8 +24,7 @@ const PART_MS_MAX: u64 = 300;
 
 #[test]
 fn acknowledged_data_survives_a_destroyed_data_directory() {
-    let rounds = std::env::var("TILL_ARCHIVE_ROUNDS").ok();
-    let rounds: u64 = rounds.map_or(2, |text| text.parse().expect("a number of rounds"));
+    let rounds: u64 = from_environment("TILL_ARCHIVE_ROUNDS", 2);
     let mut seed = TestDice::seed("TILL_CRASH_SEED");
     for number in 1..=rounds {
         println!("round {number} of {rounds}: seed {seed}");
@@ -36,7 +34,7 @@ fn acknowledged_data_survives_a_destroyed_data_directory() {
 }
 
 fn run(seed: u64) {
-    let place = TempDir::new().expect("a temporary directory can be made");
+    let place = directory();
     let mut round = Round::begin_on(start(place.path(), 0), seed);
     for life in 0..LIVES {
         live(&mut round, place.path(), life);

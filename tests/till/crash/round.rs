@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::harness::{Server, Start, TestDice};
+use crate::harness::{Server, Start, TestDice, from_environment};
 
 use super::calendar::Calendar;
 use super::merchants::LoadedMerchant;
@@ -38,8 +38,7 @@ pub(super) struct Round {
 
 /// Runs the rounds that the environment asks for.
 pub(super) fn run_all() {
-    let rounds = std::env::var("TILL_CRASH_ROUNDS").ok();
-    let rounds: u64 = rounds.map_or(5, |text| text.parse().expect("a number of rounds"));
+    let rounds: u64 = from_environment("TILL_CRASH_ROUNDS", 5);
     let mut seed = TestDice::seed("TILL_CRASH_SEED");
     for number in 1..=rounds {
         println!("round {number} of {rounds}: seed {seed}");

@@ -15,7 +15,7 @@ use super::image::{Copy, Image, dice};
 use super::kinds::{Damage, FileKind, Home, KINDS};
 use super::restored::{Restored, assert_all_restored, restore, run};
 use super::{archive, given_up};
-use crate::harness::Server;
+use crate::harness::{Server, from_environment};
 
 /// The default number of flipped bits.
 const ROUNDS: usize = 10;
@@ -37,8 +37,7 @@ pub(super) enum Detection {
 
 #[test]
 fn a_flipped_bit_in_any_kind_of_file_is_found_or_harmless() {
-    let rounds = std::env::var("TILL_DAMAGE_ROUNDS").ok();
-    let rounds = rounds.map_or(ROUNDS, |text| text.parse().expect("a number of rounds"));
+    let rounds = from_environment("TILL_DAMAGE_ROUNDS", ROUNDS);
     let mut dice = dice();
     let [killed, stopped] = Image::killed_and_stopped();
     let first = dice.index(KINDS.len());

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{ApiAnswer, Server, Shop, Start, TestDice};
+use crate::harness::{ApiAnswer, Server, Shop, Start, TestDice, directory, from_environment};
 
 /// Payments of the first merchant, whose rows come before the second one's.
 const FIRST_PAYMENTS: usize = 300;
@@ -34,8 +34,7 @@ const START_MAX: Duration = Duration::from_secs(30);
 
 /// The number of bits to flip, for a test that flips `of_forty` of the forty bits of the whole suite by default.
 pub(super) fn flips(of_forty: usize) -> usize {
-    let all = std::env::var("TILL_DAMAGE_FLIPS").ok();
-    let all: usize = all.map_or(40, |text| text.parse().expect("a number of flips"));
+    let all: usize = from_environment("TILL_DAMAGE_FLIPS", 40);
     (all * of_forty).div_ceil(40)
 }
 
@@ -96,7 +95,7 @@ impl Image {
     /// The image of one server after a kill, with tables, a log, an archive that has every commit, a checkpoint called
     /// `early`, and one called `one` that has all but the last top-ups; and the image after the stop of its next life.
     pub(super) fn killed_and_stopped() -> [Image; 2] {
-        let directory = Arc::new(TempDir::new().expect("a temporary directory can be made"));
+        let directory = Arc::new(directory());
         let data = directory.path().join("data");
         let started = archiving(Start::default(), &data).try_server_on(&data, Some(directory));
         let server = started.unwrap_or_else(|error| panic!("it does not start: {error}"));
@@ -123,7 +122,7 @@ impl Image {
     }
 
     fn of(server: &Server, witnesses: [Witness; 2]) -> Image {
-        let directory = TempDir::new().expect("a temporary directory can be made");
+        let directory = directory();
         copy(server.data(), &directory.path().join("data"));
         let archive = archive_of(server.data());
         if archive.exists() {
@@ -134,7 +133,7 @@ impl Image {
 
     /// A copy to be damaged.
     pub(super) fn copy(&self) -> Copy {
-        let directory = TempDir::new().expect("a temporary directory can be made");
+        let directory = directory();
         copy(self.directory.path(), directory.path());
         Copy { directory: Arc::new(directory) }
     }

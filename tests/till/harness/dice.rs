@@ -1,6 +1,13 @@
-//! Random choices that can be repeated.
+//! Random choices that can be repeated, and numbers that the caller of a test sets.
 
 use std::hash::{BuildHasher, RandomState};
+use std::str::FromStr;
+
+/// The number that an environment variable gives, else the usual one.
+pub(crate) fn from_environment<T: FromStr>(variable: &str, usual: T) -> T {
+    let text = std::env::var(variable).ok();
+    text.map_or(usual, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is a number")))
+}
 
 /// A generator that gives the same numbers for the same seed. Splitmix64.
 #[derive(Debug, Clone)]
@@ -14,8 +21,7 @@ impl TestDice {
 
     /// The seed that an environment variable gives, else a random one.
     pub(crate) fn seed(variable: &str) -> u64 {
-        let named = std::env::var(variable).ok();
-        named.map_or_else(|| RandomState::new().hash_one(0), |text| text.parse().expect("a seed is a number"))
+        from_environment(variable, RandomState::new().hash_one(0))
     }
 
     /// The next number.

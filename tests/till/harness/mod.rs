@@ -14,14 +14,14 @@ mod waiting;
 mod wire;
 
 pub(crate) use client::{ApiAnswer, Client};
-pub(crate) use dice::TestDice;
-pub(crate) use program::{KilledOnDrop, SetOnDrop, run_command, text};
+pub(crate) use dice::{TestDice, from_environment};
+pub(crate) use program::{KilledOnDrop, SetOnDrop, copy, run_command, text};
 pub(crate) use receiver::{EventReceiver, Manner, dead_url};
 pub(crate) use secured::{Pair, Secured, connect, host};
 pub(crate) use server::{Server, Start, VAULT_KEY, limited, load_tester, ticks, without_room};
 pub(crate) use shop::{CARD, Shop, id_of_nothing, merged, thb};
 pub(crate) use stage::{Backstage, Stage};
-pub(crate) use temporary::temporary;
+pub(crate) use temporary::{directory, temporary};
 pub(crate) use volume::{Volume, free_bytes};
 pub(crate) use waiting::{PATIENCE, first_answer, holds_within, wait_until};
 pub(crate) use wire::{RawAnswer, Wire, chunked, received};

@@ -17,6 +17,12 @@ pub(crate) fn run_command(mut command: Command, arguments: &[&str]) -> (Option<i
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
+/// Copies a directory with everything in it to where nothing is yet.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    let status = Command::new("cp").arg("-a").args([from, to]).status().expect("cp can be started");
+    assert!(status.success());
+}
+
 /// A process that is killed when it is dropped, unless it has ended.
 pub(crate) struct KilledOnDrop(pub(crate) Child);
 

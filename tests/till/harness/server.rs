@@ -341,10 +341,22 @@ impl Server {
         });
     }
 
+    /// Waits until every commit is in the archive.
+    pub(crate) fn wait_until_archived(&self) {
+        wait_until(PATIENCE, "not everything is archived", || self.metric("till_archive_lag_commits") == Some(0.0));
+    }
+
     /// Waits until it has ended by itself; true when it did.
     pub(crate) fn ended_by_itself(&mut self, patience: Duration) -> bool {
         let Some(child) = &mut self.child else { return false };
         holds_within(patience, || child.try_wait().expect("a child can be waited for").is_some())
+    }
+
+    /// The text of all metrics.
+    #[track_caller]
+    pub(crate) fn metrics(&self) -> String {
+        let Value::String(text) = self.client_of(&self.admin).get("/metrics").body else { panic!("text, not JSON") };
+        text
     }
 
     /// The value of a metric without labels. None when there is none of this name.

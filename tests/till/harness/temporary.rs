@@ -4,9 +4,14 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-/// A directory that is removed when it is dropped, and the paths of these names in it, at which nothing is yet.
+/// A new directory, which is removed when it is dropped.
+pub(crate) fn directory() -> TempDir {
+    TempDir::new().expect("a temporary directory can be made")
+}
+
+/// The same, and the paths of these names in it, at which nothing is yet.
 pub(crate) fn temporary<const COUNT: usize>(names: [&str; COUNT]) -> (TempDir, [PathBuf; COUNT]) {
-    let directory = TempDir::new().expect("a temporary directory can be made");
+    let directory = directory();
     let paths = names.map(|name| directory.path().join(name));
     (directory, paths)
 }

@@ -281,7 +281,7 @@ impl AttackedServer {
 
     /// The number of batches that the server has committed.
     pub(super) fn commits(&self) -> u64 {
-        let Value::String(text) = Client::new(self.server.admin_address()).get("/metrics").body else { panic!("text") };
+        let text = self.server.metrics();
         let line = text.lines().find_map(|line| line.strip_prefix("till_commit_batches_total{verdict=\"committed\"} "));
         line.and_then(|count| count.parse().ok()).expect("the server counts its commits")
     }

@@ -7,12 +7,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tempfile::TempDir;
 use till_domain::ids::MerchantId;
 use till_storage::family::Family;
 
 use super::store::{Tampering, contents, ends};
-use crate::harness::{Server, Shop, run_command, text, wait_until};
+use crate::harness::{Server, Shop, directory, run_command, text, wait_until};
 
 const FILES: [&str; 10] = [
     "merchants.jsonl",
@@ -26,10 +25,6 @@ const FILES: [&str; 10] = [
     "activity.jsonl",
     "log.jsonl",
 ];
-
-fn directory() -> TempDir {
-    TempDir::new().expect("a temporary directory can be made")
-}
 
 fn paid(server: &Server) -> (Shop, Shop) {
     let (shop, other) = (server.shop(), server.shop());

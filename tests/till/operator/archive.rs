@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Shop, Start, VAULT_KEY, run_command, text, wait_until};
+use crate::harness::{Server, Shop, Start, VAULT_KEY, directory, run_command, text, wait_until};
 
 /// The longest time that a test waits for work in the background.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -19,7 +19,7 @@ struct ArchiveDirectories(TempDir);
 
 impl ArchiveDirectories {
     fn new() -> ArchiveDirectories {
-        ArchiveDirectories(TempDir::new().expect("a temporary directory can be made"))
+        ArchiveDirectories(directory())
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -89,16 +89,6 @@ impl ArchiveDirectories {
     }
 }
 
-fn metric(server: &Server, name: &str) -> f64 {
-    let Value::String(text) = Client::new(server.admin_address()).get("/metrics").body else { panic!("text") };
-    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-    line.unwrap_or_else(|| panic!("{name} is not in\n{text}")).parse().expect("a number")
-}
-
-fn wait_until_archived(server: &Server) {
-    wait_until(PATIENCE, "everything is archived", || metric(server, "till_archive_lag_commits") == 0.0);
-}
-
 /// Takes a checkpoint and returns its last commit.
 fn take(server: &Server, name: &str) -> u64 {
     let taken = server.admin("create-checkpoint", &json!({ "name": name })).ok();
@@ -138,11 +128,11 @@ fn a_destroyed_store_is_restored_to_any_commit_or_time() {
     let server = place.server(&place.start().with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
     let (shop, mut payments, mut moments) = (server.shop(), Vec::new(), Vec::new());
     for (number, minor) in [100, 200, 300].into_iter().enumerate() {
-        wait_until_archived(&server); // The next commits go to another segment.
+        server.wait_until_archived(); // The next commits go to another segment.
         payments.push(shop.pay(minor));
         moments.push(moment(&server, &shop, &format!("at-{number}"), &payments));
     }
-    wait_until_archived(&server);
+    server.wait_until_archived();
     drop(server);
     fs::remove_dir_all(place.at("data")).expect("it can be destroyed");
     assert!(place.segments().len() > 3, "{:?}", place.segments());
@@ -184,7 +174,7 @@ fn archived_commits_are_restored_over_a_replaced_vault_key() {
     let (code, output, errors) = run_command(server.command(), &["vault", "rotate"]);
     assert_eq!(code, Some(0), "{output}{errors}");
     let second = shop.pay(200);
-    wait_until_archived(&server);
+    server.wait_until_archived();
     server.kill();
     fs::remove_dir_all(place.at("data")).expect("it can be removed");
     let with_all = place.restored("before", "all", &[]);
@@ -201,7 +191,7 @@ fn a_restored_server_needs_a_new_archive_outside_of_its_data() {
     server.shop().pay(100);
     take(&server, "one");
     server.restart();
-    wait_until_archived(&server);
+    server.wait_until_archived();
     server.shop().pay(100);
     assert!(server.stop());
     drop(place.restored("one", "copy", &[]));
@@ -228,13 +218,13 @@ fn calls_continue_without_the_archive_and_it_catches_up() {
     let shop = server.shop();
     take(&server, "one");
     shop.pay(100);
-    wait_until_archived(&server);
+    server.wait_until_archived();
     fs::rename(place.at("archive"), place.at("elsewhere")).expect("it can be moved");
     let payments = [shop.pay(200), shop.pay(300)];
-    wait_until(PATIENCE, "it failed", || metric(&server, "till_archive_failures_total") > 0.0);
-    assert!(metric(&server, "till_archive_lag_commits") >= 2.0);
+    wait_until(PATIENCE, "it failed", || server.metric("till_archive_failures_total") > Some(0.0));
+    assert!(server.metric("till_archive_lag_commits") >= Some(2.0));
     fs::rename(place.at("elsewhere"), place.at("archive")).expect("it can be moved back");
-    wait_until_archived(&server);
+    server.wait_until_archived();
     let seen = shop.picture(&payments.each_ref().map(String::as_str));
     drop(server);
     let copy = place.restored("one", "copy", &[]);
@@ -275,7 +265,7 @@ fn nothing_is_acknowledged_into_an_archive_that_was_deleted() {
         let refused = shop.call("invite-user", &json!({ "email": "ada@shop.example" }));
         assert_eq!((refused.status, refused.code()), (503, "UNAVAILABLE"), "{refused:?}");
         assert_eq!(refused.details(), json!({ "outcome": "not_done" }));
-        wait_until(PATIENCE, "it is counted", || metric(&server, "till_archive_failures_total") > 0.0);
+        wait_until(PATIENCE, "it is counted", || server.metric("till_archive_failures_total") > Some(0.0));
         fs::create_dir_all(place.at("archive")).expect("another one is made in its place");
     }
     fs::remove_dir_all(place.at("archive")).expect("it is there");
@@ -295,15 +285,15 @@ fn an_idle_server_notices_that_its_archive_is_gone() {
     take(&server, "one");
     let first = shop.pay(100);
     shop.settled(&first);
-    wait_until_archived(&server);
+    server.wait_until_archived();
     fs::rename(place.at("archive"), place.at("elsewhere")).expect("it can be moved");
-    wait_until(PATIENCE, "it is counted", || metric(&server, "till_archive_failures_total") > 0.0);
+    wait_until(PATIENCE, "it is counted", || server.metric("till_archive_failures_total") > Some(0.0));
     let said = fs::read_to_string(&log).expect("it was recorded");
     let line = said.lines().find(|line| line.contains("the archive cannot be written to")).expect("it is logged");
     assert!(line.contains("was moved away, deleted or replaced") && line.contains("ERROR"), "{line}");
     let second = shop.pay(200);
     fs::rename(place.at("elsewhere"), place.at("archive")).expect("it can be moved back");
-    wait_until_archived(&server);
+    server.wait_until_archived();
     place.restores_all(server, &shop, &[&first, &second]);
 }
 
@@ -317,7 +307,7 @@ fn a_restored_book_has_the_payouts_of_the_archive() {
     let payout = shop.call("send-payout", &json!({ "amount": 100 })).id();
     let status = |shop: &Shop| shop.call("find-payout", &json!({ "payout_id": payout })).ok()["status"].clone();
     wait_until(PATIENCE, "it is paid", || status(&shop) == "SUCCESSFUL");
-    wait_until_archived(&server);
+    server.wait_until_archived();
     drop(server);
     let mut copy = place.restored("one", "copy", &[]);
     assert_eq!(status(&shop.on(&copy)), "SUCCESSFUL");
@@ -333,10 +323,10 @@ fn segments_are_listed_verified_and_pruned() {
     let shop = server.shop();
     take(&server, "early");
     for _ in 0..4 {
-        wait_until_archived(&server);
+        server.wait_until_archived();
         shop.pay(100);
     }
-    wait_until_archived(&server);
+    server.wait_until_archived();
     take(&server, "late");
     assert!(server.stop());
     let archive = place.at("archive");

@@ -6,9 +6,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::json;
-use tempfile::TempDir;
 
-use crate::harness::{Server, Start, wait_until};
+use crate::harness::{Server, Start, directory, wait_until};
 
 const GUIDE: &str = include_str!("../../../docs/operations.md");
 
@@ -40,7 +39,7 @@ fn at(place: &Path, command: &str) -> String {
 
 #[test]
 fn the_procedure_for_a_destroyed_data_directory_works() {
-    let place = TempDir::new().expect("a temporary directory can be made");
+    let place = directory();
     let text = |name: &str| place.path().join(name).display().to_string();
     let start = Start::default()
         .with("TILL_ARCHIVE_DIRECTORY", &text("archive"))

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Shop, Start, first_answer, run_command, text};
+use crate::harness::{Client, Server, Shop, Start, directory, first_answer, run_command, text};
 
 /// The longest time that a test waits for work in the background.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,10 +38,6 @@ fn restored(server: &Server, from: &Path, to: &Path) -> Server {
     succeeds(server, &["restore", "--from", text(from), "--to", text(to)]);
     let started = Start::default().try_server_on(to, None);
     started.unwrap_or_else(|error| panic!("the restored server does not start: {error}"))
-}
-
-fn directory() -> TempDir {
-    TempDir::new().expect("a temporary directory can be made")
 }
 
 /// Pays again and again while `act` runs.
@@ -101,7 +96,7 @@ fn a_restored_server_is_paused_until_it_is_resumed() {
     let mut copy = restored(&server, &taken(&server, "paused"), &place.path().join("copy"));
     let waiting = shop.on(&copy).initiate(&shop.on(&copy).session(200), 200, &json!({})).id();
     let metrics = |copy: &Server, line: &str| {
-        let Value::String(text) = Client::new(copy.admin_address()).get("/metrics").body else { panic!("text") };
+        let text = copy.metrics();
         assert!(text.lines().any(|printed| printed == line), "{line} is not in\n{text}");
     };
     let ready = |copy: &Server| Client::new(copy.admin_address()).get("/health/ready").ok();
@@ -199,7 +194,7 @@ fn the_server_takes_checkpoints_and_keeps_the_set_number() {
         names.filter(|name| name.starts_with("scheduled-") && !name.contains('.')).collect()
     };
     let wait_for = |wanted: &dyn Fn(&[String]) -> bool| {
-        first_answer(PATIENCE, "the checkpoints are others", scheduled, |found| wanted(found))
+        first_answer(PATIENCE, "other checkpoints are there", scheduled, |found| wanted(found))
     };
     let first = wait_for(&|found| found.len() == 1);
     let later = wait_for(&|found| found.len() == 1 && found != first);

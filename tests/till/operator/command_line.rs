@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::harness::Server;
+use crate::harness::{Server, directory};
 
 /// Runs a command and gives its exit code, standard output and standard error.
 fn run(server: &Server, arguments: &[&str]) -> (i32, String, String) {
@@ -179,7 +179,8 @@ fn a_wrong_token_and_a_missing_server_are_named() {
 
 #[test]
 fn a_command_to_the_public_listener_names_the_admin_one() {
-    let (_server, public) = Server::with(|server| server.public().trim_start_matches("http://").to_owned());
+    let server = Server::start();
+    let public = server.public().trim_start_matches("http://").to_owned();
     let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
     command.env_clear().env("TILL_ADMIN_TOKEN", "admin-token-of-a-test");
     command.args(["merchant", "list", "--admin-listen", &public]);
@@ -192,7 +193,7 @@ fn a_command_to_the_public_listener_names_the_admin_one() {
 
 #[test]
 fn an_unknown_checkpoint_is_named_before_a_key_is_needed() {
-    let directory = tempfile::TempDir::new().expect("a temporary directory can be made");
+    let directory = directory();
     let none = directory.path().join("nowhere").display().to_string();
     let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
     command.env_clear().current_dir(directory.path()).args(["checkpoint", "verify", &none]);
@@ -203,7 +204,7 @@ fn an_unknown_checkpoint_is_named_before_a_key_is_needed() {
 
 #[test]
 fn exit_codes_are_the_same_when_standard_error_takes_nothing() {
-    let directory = tempfile::TempDir::new().expect("a temporary directory can be made");
+    let directory = directory();
     let none = directory.path().join("none").display().to_string();
     let file = directory.path().join("file").display().to_string();
     std::fs::write(&file, "").expect("a file can be written");

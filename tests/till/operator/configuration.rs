@@ -5,7 +5,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::harness::run_command;
+use crate::harness::{directory, run_command};
 
 /// A command line with only the environment that a test gives.
 struct Bare {
@@ -14,7 +14,7 @@ struct Bare {
 
 impl Bare {
     fn new() -> Bare {
-        Bare { directory: TempDir::new().expect("a temporary directory can be made") }
+        Bare { directory: directory() }
     }
 
     fn file(&self, text: &str) -> String {

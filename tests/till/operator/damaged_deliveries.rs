@@ -3,12 +3,11 @@
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use serde_json::json;
 
-use crate::harness::{Server, Start, dead_url, holds_within, temporary};
+use crate::harness::{Server, Start, copy, dead_url, holds_within, temporary};
 
 /// The number of deliveries that wait.
 const WAITING: u32 = 60;
@@ -50,15 +49,6 @@ fn flip(table: &Path, at: u64) {
     file.write_all_at(&[byte[0] ^ 1], at).expect("writable");
 }
 
-/// Replaces a directory by a copy of another.
-fn copy(from: &Path, to: &Path) {
-    if to.exists() {
-        fs::remove_dir_all(to).expect("removable");
-    }
-    let copied = Command::new("cp").arg("-a").args([from, to]).status();
-    assert!(copied.is_ok_and(|status| status.success()));
-}
-
 fn verified(data: &Path) -> String {
     let output = start().command(data).arg("verify").output().expect("the binary can be started");
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -75,6 +65,7 @@ fn damaged_deliveries_are_told_at_start_verify_and_while_running() {
     let (mut refused, mut failing) = (0, 0);
     let rows_end = fs::metadata(newest_table(&webhooks)).expect("it is there").len() * 2 / 3;
     for at in (0..rows_end).step_by(STEP).map(|at| at + 10) {
+        fs::remove_dir_all(&webhooks).expect("it is there");
         copy(&whole, &webhooks);
         flip(&newest_table(&webhooks), at);
         let faults = verified(&data);

@@ -11,14 +11,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::scrub::{damage, damaged_tables, store, tables};
-use crate::harness::{PATIENCE, Server, Start, temporary, text, wait_until};
+use crate::harness::{PATIENCE, Server, Start, directory, temporary, text, wait_until};
 
 /// A file system that is not the one of temporary directories.
 const OTHER_FILE_SYSTEM: &str = "/dev/shm";
-
-fn place() -> TempDir {
-    TempDir::new().expect("a temporary directory can be made")
-}
 
 /// Runs a command, and returns its exit code and both its outputs.
 fn run(mut command: Command, arguments: &[&str]) -> (Option<i32>, String) {
@@ -100,7 +96,7 @@ fn a_first_checkpoint_reads_tables_and_refuses_a_damaged_one() {
 
 #[test]
 fn copies_elsewhere_never_push_the_good_ones_out() {
-    let place = place();
+    let place = directory();
     let shelf = TempDir::new_in(OTHER_FILE_SYSTEM).expect("it is there on Linux");
     let device = |path: &Path| fs::metadata(path).expect("it is there").dev();
     assert_ne!(device(place.path()), device(shelf.path()), "checkpoints are copied");

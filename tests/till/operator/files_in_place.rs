@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::harness::{Server, Shop, Start, first_answer};
+use crate::harness::{Server, Shop, Start, directory, first_answer};
 
 /// Within a minute it is noticed.
 const NOTICED_WITHIN: Duration = Duration::from_secs(60);
@@ -25,7 +25,7 @@ struct Watched {
 impl Watched {
     /// One with payments that are in its log only.
     fn start() -> Watched {
-        let place = TempDir::new().expect("a temporary directory can be made");
+        let place = directory();
         let server = Start::default().recording(&place.path().join("log")).server_in(&place.path().join("data"));
         let shop = server.shop();
         let payments = (0..5).map(|_| shop.pay(100)).collect();

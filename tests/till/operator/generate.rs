@@ -6,9 +6,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::harness::{Server, Start, temporary};
+use crate::harness::{Server, Start, directory, temporary};
 
 const MERCHANTS: usize = 3;
 const PAYMENTS: usize = 120;
@@ -71,7 +70,7 @@ fn a_directory_with_data_is_filled_and_keeps_its_data() {
     let summary = generate(server.load_tester());
     let (is_clean, report, _) = run(&server, &["verify"]);
     assert!(is_clean && report.contains("no faults"), "{report}");
-    let new = TempDir::new().expect("a temporary directory can be made");
+    let new = directory();
     let of_new = generate(Start::default().load_tester(&new.path().join("data")));
     // The end of a month is a separate record, or a part of the next one.
     let payments = |line: &str| line.split_once(", in ").map_or(line, |(payments, _)| payments).to_owned();

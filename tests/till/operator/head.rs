@@ -2,23 +2,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Server, Start, run_command, text, wait_until};
-
-/// The longest time that a test waits for archiving.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::harness::{Server, Start, copy, directory, run_command, text};
 
 /// A directory for everything of a test.
 struct Place(TempDir);
 
 impl Place {
     fn new() -> Place {
-        Place(TempDir::new().expect("a temporary directory can be made"))
+        Place(directory())
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -62,11 +57,6 @@ impl Place {
         assert_eq!(found, Some(code), "{output}{errors}");
         output + &errors
     }
-}
-
-fn copy(from: &Path, to: &Path) {
-    let copied = Command::new("cp").arg("-a").args([from, to]).status().expect("cp is there");
-    assert!(copied.success());
 }
 
 #[test]
@@ -161,7 +151,7 @@ fn an_archive_has_the_head_of_its_store_until_its_end_is_gone() {
     let shop = server.shop();
     for _ in 0..5 {
         shop.pay(100);
-        wait_until_archived(&server);
+        server.wait_until_archived();
     }
     assert!(server.stop());
     let of_store = place.line("data", &["head"]);
@@ -176,10 +166,6 @@ fn an_archive_has_the_head_of_its_store_until_its_end_is_gone() {
     let (code, output, errors) = verify(&heads);
     assert_eq!(code, Some(1), "{output}{errors}");
     assert!(errors.contains("ends at commit ") && errors.contains("older than the head"), "{errors}");
-}
-
-fn wait_until_archived(server: &Server) {
-    wait_until(PATIENCE, "everything is archived", || server.metric("till_archive_lag_commits") == Some(0.0));
 }
 
 /// Removes the newest segments until one with commits is gone.

@@ -11,9 +11,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use tempfile::TempDir;
 
-use crate::harness::{PATIENCE, Start, wait_until};
+use crate::harness::{PATIENCE, Start, directory, from_environment, wait_until};
 
 /// `open_seconds_max` of the commands here, which counts whole seconds.
 const LIMIT_SECONDS: u64 = 1;
@@ -30,10 +29,9 @@ fn a_verification_past_its_limit_exits_with_2_and_its_reason() {
 }
 
 fn ends_every_time(subcommand: &str, code: i32) {
-    let directory = TempDir::new().expect("a temporary directory can be made");
+    let directory = directory();
     let data = data_with_a_long_log(directory.path());
-    let times = std::env::var("TILL_LATE_STARTS").ok();
-    let times: u32 = times.map_or(5, |text| text.parse().expect("a number of times"));
+    let times: u32 = from_environment("TILL_LATE_STARTS", 5);
     for time in 1..=times {
         // Each try interrupts RocksDB at another point.
         let ended = past_its_time_limit(subcommand, &data, OPENING * time / times);

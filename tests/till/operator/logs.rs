@@ -7,9 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::harness::{Client, KilledOnDrop, Server, Start, first_answer, id_of_nothing, temporary};
+use crate::harness::{Client, KilledOnDrop, Server, Start, directory, first_answer, id_of_nothing, temporary};
 
 /// The first character of the escape codes for colours on terminals.
 const ESCAPE: char = '\u{1b}';
@@ -40,7 +39,7 @@ fn printed(mut child: Child, id: impl Fn(&Child) -> String, mut lines: impl BufR
 
 /// The lines of a server whose standard error is a pipe.
 fn output_into_a_pipe(format: Option<&str>) -> String {
-    let directory = TempDir::new().expect("a temporary directory can be made");
+    let directory = directory();
     let mut command = serve(&directory.path().join("data"), format);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
     let lines = BufReader::new(child.stderr.take().expect("it is piped"));
@@ -49,7 +48,7 @@ fn output_into_a_pipe(format: Option<&str>) -> String {
 
 /// The lines of a server on a terminal, which script(1) provides; None where it is not installed.
 fn output_on_a_terminal(format: Option<&str>) -> Option<String> {
-    let directory = TempDir::new().expect("a temporary directory can be made");
+    let directory = directory();
     let serve = serve(&directory.path().join("data"), format);
     let pid = directory.path().join("pid");
     let words: Vec<String> = std::iter::once(serve.get_program())

@@ -6,9 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::harness::{Pair, Server, Start, temporary};
+use crate::harness::{Pair, Server, Start, directory, temporary};
 
 fn file(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
@@ -17,17 +16,14 @@ fn file(path: &str) -> String {
 
 /// A scrape after a payment and a checkpoint, with the metrics that only some settings have.
 fn scrape() -> String {
-    let archive = TempDir::new().expect("a directory can be made");
+    let archive = directory();
     let pair = Pair::new();
     let server = pair.start().with("TILL_ARCHIVE_DIRECTORY", &archive.path().display().to_string()).server();
     let shop = server.shop();
     let payment = shop.pay(100);
     shop.settled(&payment);
     server.admin("create-checkpoint", &json!({})).ok();
-    match server.admin_client().get("/metrics").body {
-        Value::String(text) => text,
-        other => panic!("{other}"),
-    }
+    server.metrics()
 }
 
 /// The names of metrics: words with the prefix of ours, without the suffixes of a histogram's series.
@@ -50,7 +46,7 @@ fn scraped(text: &str) -> BTreeSet<String> {
 #[test]
 fn a_copy_of_a_store_shows_the_identity_of_its_original() {
     let identity = |server: &Server| {
-        let Value::String(text) = server.admin_client().get("/metrics").body else { panic!("text") };
+        let text = server.metrics();
         let line = text.lines().find_map(|line| line.strip_prefix("till_store_info{store=\""));
         line.and_then(|line| line.strip_suffix("\"} 1")).expect("it is exposed").to_owned()
     };

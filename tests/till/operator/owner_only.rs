@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
-use tempfile::TempDir;
 
-use crate::harness::{Server, Start, first_answer, limited, temporary};
+use crate::harness::{Server, Start, directory, first_answer, limited, temporary};
 
 fn mode(path: &Path) -> u32 {
     fs::symlink_metadata(path).expect("it is there").mode() & 0o777
@@ -43,7 +42,7 @@ fn succeeds(server: &Server, arguments: &[&str]) {
 
 #[test]
 fn all_that_is_made_is_its_owner_s_alone_whatever_the_umask() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
+    let directory = directory();
     let place = |name: &str| directory.path().join(name).to_str().expect("ASCII").to_owned();
     let start = Start::default().behind("umask 000").with("TILL_ARCHIVE_DIRECTORY", &place("archive"));
     let mut server = start.without("TILL_VAULT_KEY").server_in(&directory.path().join("data"));

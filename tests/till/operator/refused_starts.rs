@@ -6,19 +6,13 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use tempfile::TempDir;
-
-use crate::harness::{PATIENCE, Server, Start, holds_within, limited, temporary};
+use crate::harness::{PATIENCE, Server, Start, directory, holds_within, limited, temporary};
 
 /// A user that owns nothing.
 const NOBODY: u32 = 65_534;
 
 /// The file in which Linux has the first unprivileged port.
 const FIRST_FREE_PORT: &str = "/proc/sys/net/ipv4/ip_unprivileged_port_start";
-
-fn place() -> TempDir {
-    TempDir::new().expect("a temporary directory can be made")
-}
 
 /// The output of a start that ends by itself with exit code 1. It has each reason only once.
 #[track_caller]
@@ -84,7 +78,7 @@ fn a_privileged_port_is_refused_with_both_remedies() {
     if first_free <= 443 {
         return println!("skipped: every user may listen on 443 here");
     }
-    let place = place();
+    let place = directory();
     fs::set_permissions(place.path(), Permissions::from_mode(0o777)).expect("it is ours");
     let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
     command.args(["serve", "--listen", "127.0.0.1:443", "--data"]).arg(place.path().join("data"));
@@ -105,7 +99,7 @@ fn a_data_path_that_is_a_file_is_named() {
 
 #[test]
 fn a_data_directory_without_permission_is_named_with_its_owner() {
-    let place = place();
+    let place = directory();
     fs::set_permissions(place.path(), Permissions::from_mode(0o755)).expect("it is ours");
     let (there, new) = (place.path().join("there"), place.path().join("new"));
     fs::create_dir(&there).expect("it can be made");
@@ -148,7 +142,7 @@ fn a_variable_that_is_no_setting_refuses_the_start_by_name() {
 
 #[test]
 fn an_unreadable_file_of_a_secret_is_named_once() {
-    let place = place();
+    let place = directory();
     let missing = place.path().join("missing").display().to_string();
     let printed = refusal(serving(&place.path().join("data"), &[("TILL_ADMIN_TOKEN_FILE", &missing)]));
     has_all(&printed, &[&format!("failed to read {missing}: No such file or directory")]);

@@ -14,7 +14,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::harness::{
-    Client, KilledOnDrop, Server, SetOnDrop, Shop, Start, TestDice, temporary, wait_until, without_room,
+    Client, KilledOnDrop, Server, SetOnDrop, Shop, Start, TestDice, from_environment, temporary, wait_until,
+    without_room,
 };
 
 /// The number of kills while the vault key is replaced; `TILL_ROTATION_ROUNDS` sets another.
@@ -217,7 +218,7 @@ fn an_interrupted_key_replacement_keeps_the_old_key_later() {
 
 #[test]
 fn a_kill_during_a_key_replacement_leaves_a_usable_key() {
-    let rounds = std::env::var("TILL_ROTATION_ROUNDS").ok().map_or(ROUNDS, |text| text.parse().expect("a number"));
+    let rounds = from_environment("TILL_ROTATION_ROUNDS", ROUNDS);
     let mut dice = TestDice::new(TestDice::seed("TILL_ROTATION_SEED"));
     let mut armed = Armed::start();
     let mut shop = armed.server.shop();

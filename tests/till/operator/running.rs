@@ -1,13 +1,10 @@
 //! Monitoring of a server that runs and stops.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
+use serde_json::json;
 
-use crate::harness::{Client, Server, Start, temporary};
+use crate::harness::{Client, Server, Start, copy, directory, temporary};
 
 #[test]
 fn health_and_metrics_need_no_token() {
@@ -29,7 +26,7 @@ fn metrics_count_calls_by_endpoint_and_name_no_merchant() {
     shop.call("find-payment", &json!({ "payment_id": "distinctive-reference" })).refused("NOT_FOUND");
     server.client().post(&format!("/merchants/{}", shop.merchant_id), &json!({}));
     server.client().post(&format!("/{}/merchants/get-balance", "distinctive"), &json!({}));
-    let Value::String(text) = Client::new(server.admin_address()).get("/metrics").body else { panic!("text") };
+    let text = server.metrics();
     for line in [
         "till_http_requests_total{code=\"OK\",endpoint=\"initiate-payment-flow\"} 1",
         "till_http_requests_total{code=\"NOT_FOUND\",endpoint=\"find-payment\"} 1",
@@ -59,11 +56,7 @@ fn metrics_count_calls_by_endpoint_and_name_no_merchant() {
 fn every_counted_failure_is_zero_before_the_first() {
     let server = Server::start();
     let admin = Client::new(server.admin_address());
-    let metrics = || match admin.get("/metrics").body {
-        Value::String(text) => text,
-        other => panic!("{other}"),
-    };
-    let fresh = metrics();
+    let fresh = server.metrics();
     server.shop().pay(100);
     for path in ["/metrics", "/health/live", "/health/ready", "/openapi.json", "/docs/", "/nothing", "/admin"] {
         admin.get(path);
@@ -71,7 +64,7 @@ fn every_counted_failure_is_zero_before_the_first() {
     for path in ["/merchants", "/sdk", "/merchants/available-api-versions", "/sdk/list-installment-plans"] {
         server.client().post(path, &json!({}));
     }
-    let counted = metrics();
+    let counted = server.metrics();
     let label = |line: &str| {
         let labels = line.strip_prefix("till_http_requests_total{")?;
         Some(labels.split_once("endpoint=\"")?.1.split_once('"')?.0.to_owned())
@@ -145,15 +138,9 @@ fn a_stop_is_logged_and_the_next_start_distinguishes_it() {
     assert_eq!(was_closed(&server), Some(0.0), "after a kill");
 }
 
-/// Copies a directory as `cp -r` does.
-fn copy(from: &Path, to: &Path) {
-    let status = Command::new("cp").arg("-r").args([from, to]).status().expect("cp can be started");
-    assert!(status.success());
-}
-
 #[test]
 fn a_copy_of_a_running_directory_starts_paused() {
-    let place = TempDir::new().expect("a temporary directory can be made");
+    let place = directory();
     let (log, killed, stopped) = (place.path().join("log"), place.path().join("killed"), place.path().join("stopped"));
     let mut server = Start::default().server();
     server.kill();

@@ -3,9 +3,8 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::harness::{Server, Start, temporary};
+use crate::harness::{Server, Start, directory, temporary};
 
 /// The card that is declined.
 const DECLINED: &str = "4000000000000002";
@@ -27,7 +26,8 @@ fn counted(server: &Server, status: &str, failure_code: &str) -> Option<f64> {
 
 #[test]
 fn the_status_tells_what_an_operator_asks_first() {
-    let (server, found) = Server::with(status);
+    let server = Server::start();
+    let found = status(&server);
     let (started_at, free) = (&found["started_at"], &found["disk_free_bytes"]);
     assert!(started_at.as_u64() > Some(1_700_000_000) && free.as_u64() > Some(0), "{found}");
     assert!(found["store_id"].as_str().is_some_and(|id| id.len() == 32), "{found}");
@@ -49,7 +49,7 @@ fn the_status_tells_what_an_operator_asks_first() {
 
 #[test]
 fn the_archives_lag_is_in_the_status() {
-    let archive = TempDir::new().expect("a directory can be made");
+    let archive = directory();
     let start = Start::default().with("TILL_ARCHIVE_DIRECTORY", &archive.path().display().to_string());
     let lag = &status(&start.server())["archive_lag_seconds"];
     assert!(lag.as_u64().is_some_and(|lag| lag < 5), "{lag}");
@@ -57,7 +57,8 @@ fn the_archives_lag_is_in_the_status() {
 
 #[test]
 fn the_status_command_ends_with_1_when_there_are_conditions() {
-    let (server, (code, screen)) = Server::with(|server| run(server, &["status"]));
+    let server = Server::start();
+    let (code, screen) = run(&server, &["status"]);
     assert_eq!(code, Some(1), "{screen}");
     for line in ["state           READY, version ", "conditions      TillCheckpointOld (", "archive         none"] {
         assert!(screen.lines().any(|printed| printed.starts_with(line)), "{line} is not in {screen}");

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rcgen::KeyPair;
 use rustls::pki_types::CertificateDer;
 use rustls::version::{TLS12, TLS13};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::harness::{Client, PATIENCE, Pair, Secured, Server, Start, connect, host, wait_until};
 
@@ -123,7 +123,7 @@ fn new_connections_see_a_replaced_certificate() {
 
 /// The time at which the certificates of the public listener expire, as the metric shows it.
 fn end_of_tls(server: &Server) -> String {
-    let Value::String(metrics) = server.admin_client().get("/metrics").body else { panic!("text") };
+    let metrics = server.metrics();
     let name = "till_tls_certificate_end_timestamp_seconds{what=\"tls\"} ";
     let value = metrics.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
     value.unwrap_or_else(|| panic!("{name} is not in\n{metrics}"))

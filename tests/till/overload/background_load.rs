@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::harness::{Client, KilledOnDrop, Server};
+use crate::harness::{Client, KilledOnDrop, Server, directory};
 
 /// The longest time for making the sessions, or for the end of a load.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -25,7 +25,7 @@ pub(super) struct BackgroundLoad {
 impl BackgroundLoad {
     /// Starts `till-bench initiate` with these arguments against a server, and returns once payments are answered.
     pub(super) fn begin(server: &Server, arguments: &[String]) -> BackgroundLoad {
-        let directory = TempDir::new().expect("a temporary directory can be made");
+        let directory = directory();
         let mut command = server.load_tester();
         command.args(["initiate", "--target", server.public(), "--admin", server.admin_address(), "--json"]);
         command.arg(report_in(&directory)).args(arguments).stdout(Stdio::null()).stderr(Stdio::null());

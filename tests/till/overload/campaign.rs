@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Server, Shop, Start, temporary, ticks};
+use crate::harness::{Server, Shop, Start, temporary, ticks};
 
 /// The most memory that a server may take under any load of these tests.
 const RESIDENT_BYTES_MAX: u64 = 1 << 30;
@@ -103,10 +103,7 @@ fn number(variable: &str, usual: &str) -> String {
 }
 
 fn gauge(server: &Server, name: &str) -> f64 {
-    let metrics = Client::new(server.admin_address()).get("/metrics").body;
-    let metrics = metrics.as_str().expect("text").to_owned();
-    let line = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ').map(str::to_owned));
-    line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} is there"))
+    server.metric(name).unwrap_or_else(|| panic!("{name} is there"))
 }
 
 /// The arguments of `till-bench` in every load.

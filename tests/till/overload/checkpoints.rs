@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Server, Start, text};
+use crate::harness::{Server, Start, directory, text};
 
 use super::background_load::BackgroundLoad;
 use super::throughput::Throughput;
@@ -226,10 +226,6 @@ fn goes_on(takings: &[Taking], end: Instant) -> bool {
     takings.len() < 2 || takings.last().is_some_and(|last| last.until + last.span() * 2 < end)
 }
 
-fn directory() -> TempDir {
-    TempDir::new().expect("a temporary directory can be made")
-}
-
 #[track_caller]
 fn succeeds(server: &Server, arguments: &[&str]) {
     let output = server.command().args(arguments).output().expect("the binary can be started");
@@ -267,7 +263,8 @@ fn compare(heads: &BTreeMap<String, LogHead>, data: &Path, place: &Path) -> (usi
 }
 
 fn by_links() -> (CheckpointServer, Option<TempDir>) {
-    let (server, shelf) = Server::with(|server| server.data().join("checkpoints"));
+    let server = Server::start();
+    let shelf = server.data().join("checkpoints");
     (CheckpointServer { server, shelf, what: "links", newest_merchant: None }, None)
 }
 

@@ -8,7 +8,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Server, Start, Wire};
+use crate::harness::{Server, Start, Wire, directory};
 
 /// Idle connections from each of some addresses, more in all than the server may open files.
 const IDLE_OF_AN_ADDRESS: usize = 500;
@@ -50,7 +50,7 @@ fn is_open(stream: &TcpStream) -> bool {
 #[test]
 fn idle_connections_never_end_a_server_of_few_descriptors() {
     raise_own_limit();
-    let directory = TempDir::new().expect("a temporary directory can be made");
+    let directory = directory();
     for limit in [768, 1_024, 1_500] {
         let (mut server, log) = server_with(&format!("-n {limit}"), &directory);
         let shop = server.shop();
@@ -72,7 +72,7 @@ fn idle_connections_never_end_a_server_of_few_descriptors() {
 #[test]
 fn webhooks_of_silent_endpoints_never_end_a_server_of_few_descriptors() {
     raise_own_limit();
-    let directory = TempDir::new().expect("a temporary directory can be made");
+    let directory = directory();
     let start = Start::default().behind("ulimit -n 1024").recording(&directory.path().join("log"));
     let mut server = start.with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").server();
     let shop = server.shop();
@@ -94,7 +94,7 @@ fn webhooks_of_silent_endpoints_never_end_a_server_of_few_descriptors() {
 
 #[test]
 fn the_soft_limit_of_descriptors_is_raised_at_the_start() {
-    let directory = TempDir::new().expect("a temporary directory can be made");
+    let directory = directory();
     let (server, log) = server_with("-Sn 300; ulimit -Hn 8192", &directory);
     assert_eq!(server.metric("process_max_fds"), Some(8_192.0));
     assert!(!log().contains("file descriptors"), "{}", log());
@@ -103,7 +103,7 @@ fn the_soft_limit_of_descriptors_is_raised_at_the_start() {
 #[test]
 fn a_start_with_too_few_descriptors_is_refused_by_name() {
     let start = Start::default().behind("ulimit -n 500");
-    let directory = TempDir::new().expect("a temporary directory can be made");
+    let directory = directory();
     let refused = start.try_server_on(&directory.path().join("data"), None).map(|_| ());
     let reason = refused.expect_err("it cannot serve");
     assert!(reason.contains("500 files") && reason.contains("ulimit -n"), "{reason}");

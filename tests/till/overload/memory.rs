@@ -155,7 +155,8 @@ fn unread_files_take_no_memory_for_each_connection() {
 
 #[test]
 fn idle_connections_keep_little_whatever_they_were_answered() {
-    let (server, before) = Server::with(|server| server.resident_bytes_max());
+    let server = Server::start();
+    let before = server.resident_bytes_max();
     let mut held = opened(&server, b"GET /merchants HTTP/1.1\r\nHost: a\r\n\r\n", 800);
     assert_eq!(answered(&mut held), (800, 0));
     let more = settled(&server) - before;

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{PipelineCaller, run, step, with_headers};
-use crate::harness::{Client, Start, temporary, thb};
+use crate::harness::{Start, temporary, thb};
 
 #[test]
 fn the_first_failing_step_ends_it_and_undoes_nothing() {
@@ -133,9 +133,7 @@ fn each_step_is_a_call_in_the_log_and_in_the_counters() {
     let client = caller.shop.client().header("X-Request-Id", "pipeline-1");
     let find = caller.step("find-payment", json!({ "payment_id": "secret-$[0]" }));
     run(&client, &[caller.step("get-balance", json!({})), find]).refused("NOT_FOUND");
-    let Value::String(metrics) = Client::new(caller.server.admin_address()).get("/metrics").body else {
-        panic!("text")
-    };
+    let metrics = caller.server.metrics();
     for counted in [
         "till_http_requests_total{code=\"OK\",endpoint=\"get-balance\"} 1",
         "till_http_requests_total{code=\"NOT_FOUND\",endpoint=\"find-payment\"} 1",

@@ -103,7 +103,8 @@ fn a_missing_or_doubled_key_or_another_scheme_is_refused() {
 
 #[test]
 fn the_refusal_names_the_missing_credential_and_its_header() {
-    let (server, missing) = Server::with(|server| server.client().post("/merchants/get-balance", &json!({})));
+    let server = Server::start();
+    let missing = server.client().post("/merchants/get-balance", &json!({}));
     missing.refused("UNAUTHORIZED");
     let expected =
         "The header Authorization is missing. Send the API key in the header Authorization: Bearer <API_KEY>.";
@@ -168,7 +169,8 @@ fn a_key_gives_access_only_to_records_of_its_merchant() {
 
 #[test]
 fn every_endpoint_of_merchants_but_one_needs_a_key() {
-    let (_server, client) = Server::with(|server| server.client());
+    let server = Server::start();
+    let client = server.client();
     let document = client.get("/merchants").ok();
     let endpoints = document["endpoints"].as_array().expect("endpoints");
     assert!(endpoints.len() > 20, "{document}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Client, RawAnswer, Server, Start, Wire, received, temporary};
+use crate::harness::{RawAnswer, Server, Start, Wire, received, temporary};
 
 /// Checks that an answer has the form of every refusal, and returns its status and code.
 #[track_caller]
@@ -103,7 +103,7 @@ fn an_unreadable_request_is_counted_and_logged_with_its_id() {
     let mut server = start.server();
     let received = Wire::to(&server).exchange(b"GET / HTTP/9.9\r\n\r\n");
     let id = received.header("x-request-id").unwrap_or_default().to_owned();
-    let Value::String(metrics) = Client::new(server.admin_address()).get("/metrics").body else { panic!("text") };
+    let metrics = server.metrics();
     let counted = "till_http_requests_total{code=\"INVALID_ARGUMENTS\",endpoint=\"(unknown)\"} 1";
     assert!(metrics.lines().any(|line| line == counted), "{metrics}");
     assert!(server.stop());

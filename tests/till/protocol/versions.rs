@@ -79,7 +79,8 @@ fn two_versions_that_disagree_are_refused() {
 
 #[test]
 fn the_versions_can_be_asked_for_without_a_key() {
-    let (_server, client) = Server::with(|server| server.client());
+    let server = Server::start();
+    let client = server.client();
     assert_eq!(client.post("/merchants/available-api-versions", &json!({})).ok(), json!([VERSION]));
     assert_eq!(client.post("/2025-04-01/merchants/available-api-versions", &json!({})).ok(), json!([VERSION]));
     let extra = client.post("/merchants/available-api-versions", &json!({ "a": 1 }));
