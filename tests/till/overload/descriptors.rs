@@ -37,7 +37,7 @@ fn raise_own_limit() {
 
 /// Opens idle connections from an address, as far as the server takes them.
 fn idle_from(server: &Server, last: u8) -> Vec<TcpStream> {
-    let wire = Wire::to(&server).from(last);
+    let wire = Wire::to(server).from(last);
     (0..IDLE_OF_AN_ADDRESS).map(|_| wire.connect()).collect()
 }
 

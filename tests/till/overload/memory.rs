@@ -43,7 +43,7 @@ fn head(shop: &Shop, endpoint: &str, length: usize) -> String {
 /// Connections that have sent these bytes, as far as the server reads them; eight at a time.
 fn opened(server: &Server, bytes: &[u8], count: usize) -> Vec<TcpStream> {
     let open = |_| {
-        let mut stream = Wire::to(&server).connect();
+        let mut stream = Wire::to(server).connect();
         stream.set_write_timeout(Some(Duration::from_secs(5))).expect("a time limit can be set");
         let _refused = stream.write_all(bytes); // A body without room in memory is not read to its end.
         stream

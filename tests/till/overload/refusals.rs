@@ -96,7 +96,7 @@ fn tests_of(server: &Server, shop: &Shop, silent: &TcpListener) -> Vec<TcpStream
     let key = format!("Authorization: Bearer {}\r\nContent-Type: application/json\r\n", shop.key);
     let request = head("POST", "/merchants/test-webhook", &key, test.len()) + &test;
     let call = |_| {
-        let mut stream = Wire::to(&server).connect();
+        let mut stream = Wire::to(server).connect();
         stream.write_all(request.as_bytes()).expect("the server reads");
         stream
     };

@@ -17,7 +17,7 @@ struct Poster {
 
 impl Poster {
     fn new(server: &Server) -> Poster {
-        Poster { wire: Wire::to(&server), key: format!("Bearer {}", server.shop().key) }
+        Poster { wire: Wire::to(server), key: format!("Bearer {}", server.shop().key) }
     }
 
     fn post(&self, body: &[u8]) -> ApiAnswer {

@@ -13,7 +13,7 @@ fn preflight(server: &Server, path: &str, origin: &str) -> RawAnswer {
         ("Access-Control-Request-Method", "POST"),
         ("Access-Control-Request-Headers", "content-type,idempotency-key"),
     ];
-    Wire::to(&server).receive("OPTIONS", path, &headers, b"")
+    Wire::to(server).receive("OPTIONS", path, &headers, b"")
 }
 
 fn from_page(server: &Server, shop: &Shop, origin: &str, endpoint: &str, body: &Value) -> ApiAnswer {

@@ -22,7 +22,7 @@ struct Answers(Vec<RawAnswer>);
 
 impl Sender {
     fn new(server: &Server) -> Sender {
-        Sender { wire: Wire::to(&server), key: server.shop().key }
+        Sender { wire: Wire::to(server), key: server.shop().key }
     }
 
     /// The first line of a call and the headers that do not concern its body.

@@ -19,7 +19,7 @@ fn endings(server: &Server) -> Vec<(String, RawAnswer)> {
     let shop = server.shop();
     let key = format!("Bearer {}", shop.key);
     let named = shop.named(&json!({})).to_string();
-    let (public, admin) = (Wire::to(&server), Wire::new(server.admin_address()));
+    let (public, admin) = (Wire::to(server), Wire::new(server.admin_address()));
     let bearer = ("Authorization", key.as_str());
     let token = ("Authorization", "Bearer admin-token-of-a-test");
     let preflight = [("Origin", "https://shop.example"), ("Access-Control-Request-Method", "POST")];
