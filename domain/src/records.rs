@@ -124,7 +124,7 @@ pub trait Rows {
     }
 
     /// The id of the object that a call names, by the index of external ids; none when no object has the external id.
-    /// Whether there is an object with an id is not looked up.
+    /// An id is taken as it is: its object is not looked up.
     ///
     /// # Errors
     /// As [`Rows::read`].

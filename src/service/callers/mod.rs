@@ -1,4 +1,4 @@
-//! What is known of callers: the installation that a call of an SDK names, and the time of each key's last use.
+//! Callers: the installation that a call of an SDK names, and the time of each key's last use.
 
 mod installation;
 mod last_used;

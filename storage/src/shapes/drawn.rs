@@ -35,11 +35,11 @@ pub(super) struct Draw {
     sample: Option<Sample>,
 }
 
-/// What a source of samples has given so far.
+/// The values that a source of samples has given so far.
 struct Sample {
-    /// Whether options are there and lists have items.
+    /// True when options are there and lists have items.
     is_full: bool,
-    /// How many values of each type.
+    /// The number of values of each type.
     counts: BTreeMap<&'static str, u64>,
 }
 
@@ -64,7 +64,7 @@ impl Draw {
         draw
     }
 
-    /// How many values of a type a source of samples has given before; none when values are drawn at random.
+    /// The number of values of a type that a source of samples has given before; none when values are drawn at random.
     fn count(&mut self, name: &'static str) -> Option<u64> {
         let count = self.sample.as_mut()?.counts.entry(name).or_default();
         *count += 1;
@@ -120,7 +120,7 @@ impl Draw {
         self.count("bool").unwrap_or_else(|| self.number()) % 2 == 1
     }
 
-    /// Whether a value that may be missing is there.
+    /// True when a value that may be missing is there.
     fn is_there(&mut self) -> bool {
         let is_full = self.sample.as_ref().map(|sample| sample.is_full);
         is_full.unwrap_or_else(|| self.flag())
@@ -150,7 +150,7 @@ pub(super) trait Drawn<D> {
     fn draw(draw: &mut Draw) -> D;
 }
 
-/// What is on disk for a value without fields. A sample's texts and digests follow from the name of the type.
+/// The bytes on disk of a value without fields. A sample's texts and digests follow from the name of the type.
 pub(super) trait Raw {
     fn raw(draw: &mut Draw, name: &'static str) -> Self;
 }
