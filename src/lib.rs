@@ -13,6 +13,10 @@ mod protocol;
 // The endpoints.
 mod endpoints;
 
+// Pages for customers.
+#[cfg(feature = "pages")]
+mod pages;
+
 // Services for endpoints.
 mod access;
 mod service;
@@ -49,6 +53,8 @@ pub use access::{AdminToken, KeyAuthentication, Operator};
 pub use endpoints::admin::functions as admin_endpoints;
 pub use endpoints::merchants::functions as merchant_endpoints;
 pub use endpoints::sdk::functions as sdk_endpoints;
+#[cfg(feature = "pages")]
+pub use pages::browser_pages;
 pub use protocol::declaration::Package;
 pub use protocol::dispatch::{Dispatcher, Entrance};
 pub use protocol::transport::{ConnectionLimits, Listener, ListenerSettings, ReservedAddress};

@@ -240,6 +240,32 @@ fn no_room_contains_a_word_that_is_forbidden_there() {
     }
 }
 
+/// Words that pages must not contain: they show what the service knows, and their forms have it do something.
+const FORBIDDEN_IN_PAGES: [&str; 11] = [
+    "decide",
+    "records",
+    "Rows",
+    "MerchantReader",
+    "Reader",
+    "reader",
+    "store",
+    "till_storage",
+    "till_operate",
+    "Command",
+    "submit",
+];
+
+#[test]
+fn pages_hold_no_rules_and_read_no_rows() {
+    let files = code_of("src/pages");
+    assert!(files.len() > 5, "there are pages");
+    for (file, tokens) in files {
+        for word in FORBIDDEN_IN_PAGES {
+            assert!(!tokens.iter().any(|token| token == word), "{file} must not contain {word}");
+        }
+    }
+}
+
 #[test]
 fn only_bootstrap_and_offline_commands_name_the_engine() {
     for (file, tokens) in ["src", "actors/src", "benches/load/src"].into_iter().flat_map(code_of) {

@@ -15,7 +15,7 @@ pub mod webhooks;
 
 pub use acquirer::security_codes;
 pub use clock::MerchantClocks;
-pub use counts::{Counts, FAILURE_CODES, PaymentCounts, RecordCounts};
+pub use counts::{ActionStep, Counts, FAILURE_CODES, PaymentCounts, RecordCounts};
 pub use effects::{AGES_SECONDS, Acquirers, DecidedCalls, OldestOpen, OpenEffects};
 pub use engine::{Dependencies, Engine, EngineOptions, Silent, StartError, name_thread};
 pub use merchant::{Answered, Denied, FailedOutcome, Reply, Secret};

@@ -2,6 +2,7 @@
 
 use crate::card::{CardFacts, SaveCard, TokenUsage};
 use crate::customer::{CardRef, Contact, CustomerFields, CustomerRef};
+use crate::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
 use crate::dispute::DisputeOutcome;
 use crate::effect::Timer;
 use crate::ids::{
@@ -151,6 +152,11 @@ pub enum Command {
     RecordPayout(PayoutId, CallResult),
     /// Record the acquirer's answer to a late void or refund of a payment that was over.
     RecordGivenBack(PaymentId, CallResult),
+    /// Record the acquirer's answer to the cancellation of an action.
+    RecordCancellation(PaymentId, Cancellation),
+    /// The customer gives up: ends a session that no payment used, or the payment that waits for the customer's action.
+    /// Answered with [`crate::event::Answer::Changed`].
+    CancelSession(SessionId),
     /// Carry out the decisions that are due.
     FireTimers(Vec<Timer>),
     /// Judge a call that advances the test clock, before its steps are taken. It changes nothing, and keeps no answer.
@@ -192,6 +198,7 @@ impl Command {
                 | Command::RefundPayment(_)
                 | Command::ChallengeDispute(_)
                 | Command::ConcedeDispute(_)
+                | Command::CancelSession(_)
                 | Command::ChangeWebhook(
                     _,
                     WebhookChange::Disconnect(_) | WebhookChange::RotateSecret(_) | WebhookChange::RecordTest(_),
@@ -207,6 +214,8 @@ pub enum PendingObject {
     Refund(RefundId),
     /// A payout.
     Payout(PayoutId),
+    /// The action that the customer of a payment was asked for.
+    Action(PaymentId),
 }
 
 /// Change the customers or their saved cards.
@@ -487,6 +496,10 @@ pub enum Selection {
     SavedCard(CardRef),
     /// Instalments.
     Installment(InstallmentPlan, InterestBearer),
+    /// A transfer that a PromptPay QR code asks for.
+    PromptPay,
+    /// A confirmation at the customer's bank.
+    MobileBanking,
 }
 
 impl Selection {
@@ -496,6 +509,8 @@ impl Selection {
         match self {
             Selection::UnnamedCard | Selection::Token(_) | Selection::SavedCard(_) => PaymentMethod::Card,
             Selection::Installment(_, _) => PaymentMethod::Installment,
+            Selection::PromptPay => PaymentMethod::PromptPay,
+            Selection::MobileBanking => PaymentMethod::MobileBanking,
         }
     }
 }
@@ -565,9 +580,51 @@ pub enum AuthorizationResult {
         settles_at_once: bool,
         /// True when captured money is in dispute as soon as it is captured.
         is_disputed: bool,
+        /// The authentication of the card, when there was one.
+        authentication: Option<AuthenticationResult>,
     },
+    /// The customer must act first.
+    NeedsAction(RequiredAction),
+    /// The customer has acted, or need not act, and the acquirer has not decided.
+    Processing,
     /// It was refused.
-    Declined(Failure),
+    Declined {
+        /// The reason.
+        failure: Failure,
+        /// The authentication of the card, when there was one.
+        authentication: Option<AuthenticationResult>,
+    },
+}
+
+/// The result of an authentication by 3-D Secure, as the acquirer tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuthenticationResult {
+    /// The way.
+    pub flow: AuthenticationFlow,
+    /// The result.
+    pub status: AuthenticationStatus,
+    /// The electronic commerce indicator, when the scheme gives one.
+    pub eci: Option<u8>,
+}
+
+/// An action that the acquirer asks of the customer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequiredAction {
+    /// What the customer is asked to do.
+    pub step: CustomerStep,
+    /// True when it authenticates a card.
+    pub authenticates: bool,
+    /// The seconds that the customer has from the record of the action on.
+    pub lifetime_seconds: u64,
+}
+
+/// The acquirer's answer to the cancellation of an action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cancellation {
+    /// Nothing was charged, and nothing will be.
+    Canceled,
+    /// The customer had paid before: this is the approval.
+    TooLate(AuthorizationResult),
 }
 
 /// Capture the authorized amount, or a part of it: then the rest is released.

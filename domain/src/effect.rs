@@ -43,7 +43,8 @@ impl Effect {
             | EffectKind::Capture
             | EffectKind::Reverse
             | EffectKind::VoidLate
-            | EffectKind::RefundLate => EffectId::operation(self.payment_id),
+            | EffectKind::RefundLate
+            | EffectKind::CancelAction => EffectId::operation(self.payment_id),
         }
     }
 }
@@ -65,6 +66,8 @@ pub enum EffectKind {
     VoidLate,
     /// Refund a capture that was made with an authorization when the payment was over.
     RefundLate,
+    /// Cancel the action that the customer was asked for, and with it the authorization that waits for it.
+    CancelAction,
 }
 
 /// A decision that becomes due. Ordered by time, so that a merchant's first timer is its next.
@@ -89,6 +92,8 @@ pub enum TimerKind {
     EvidenceDue(DisputeId),
     /// The month of a merchant's next statement is over. A merchant with a balance has one such timer.
     CloseStatement,
+    /// The time for the customer's action is over.
+    ActionDue(PaymentId),
     /// More tokens are to be erased that only a removed customer used.
     EraseTokens(CustomerId),
 }

@@ -4,6 +4,7 @@ use crate::activity::Activity;
 use crate::card::{Card, CardExpiry, Token};
 use crate::command::{Caller, IdempotencyScope};
 use crate::customer::Customer;
+use crate::customer_action::{Authentication, CustomerAction};
 use crate::dispute::{Dispute, DisputeOutcome, DisputeStatus};
 use crate::effect::Effect;
 use crate::ids::{
@@ -191,6 +192,10 @@ pub enum VaultWrite {
 
 /// A change of a merchant's records.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a payment is initiated by the most frequent event: no allocation for it"
+)]
 pub enum Event {
     /// The merchant's log was opened.
     MerchantCreated {
@@ -269,6 +274,8 @@ pub enum Event {
         payment_id: PaymentId,
         /// The authorization, with the instant at which it lapses.
         authorization: Authorization,
+        /// The authentication of the card, when there was one.
+        authentication: Option<Authentication>,
     },
     /// The acquirer refused a payment.
     PaymentFailed {
@@ -278,6 +285,8 @@ pub enum Event {
         released_minor: u64,
         /// The reason.
         failure: Failure,
+        /// The authentication of the card, when there was one.
+        authentication: Option<Authentication>,
     },
     /// A payment was captured.
     PaymentCaptured {
@@ -555,12 +564,15 @@ pub enum Event {
         /// The entry of the activity log.
         activity: Activity,
     },
-    /// The acquirer did not answer in time: the payment is over. The call stays open until there is an answer.
+    /// The acquirer did not answer in time, or the customer did not act: the payment is over. The call stays open until
+    /// there is an answer.
     PaymentExpired {
         /// The payment.
         payment_id: PaymentId,
         /// The amount that is no longer reserved, in minor units.
         released_minor: u64,
+        /// The reason, when the customer did not act.
+        failure: Option<Failure>,
     },
     /// The acquirer authorized a payment that was over, and is told to give the money back.
     LateSuccess {
@@ -578,6 +590,32 @@ pub enum Event {
         payment_id: PaymentId,
         /// The reason, when it declined.
         failure: Option<Failure>,
+        /// The instant at which the money of a late success is back.
+        returned_at: Option<Millis>,
+    },
+    /// The acquirer waits for an action of the customer.
+    ActionRequired {
+        /// The payment.
+        payment_id: PaymentId,
+        /// The action.
+        action: CustomerAction,
+    },
+    /// The customer has acted, and the acquirer has not decided.
+    ActionTaken {
+        /// The payment.
+        payment_id: PaymentId,
+    },
+    /// The payment is over before the customer acted, and the acquirer is told to cancel the action.
+    ActionCancelRequested {
+        /// The call.
+        effect: Effect,
+    },
+    /// The customer gave up a session that no payment used.
+    SessionCanceled {
+        /// The session.
+        session_id: SessionId,
+        /// The time, which is its end.
+        at: Millis,
     },
     /// A refund was accepted, and the acquirer is asked to pay it.
     RefundRequested {

@@ -13,6 +13,7 @@ pub mod activity;
 pub mod card;
 pub mod card_number;
 pub mod customer;
+pub mod customer_action;
 pub mod dispute;
 pub mod effect;
 pub mod ids;

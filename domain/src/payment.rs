@@ -3,6 +3,7 @@
 use crate::activity::Actor;
 use crate::card::SaveCard;
 use crate::customer::Contact;
+use crate::customer_action::{ActionStage, Authentication, LateSuccess};
 use crate::dispute::OpenDispute;
 use crate::effect::{Effect, EffectKind};
 use crate::ids::{CustomerId, IdOrExternalId, PaymentId, SessionId, TransactionId};
@@ -87,6 +88,10 @@ word_enum! {
         Succeed,
         /// The acquirer says that it declined, in time or late.
         Fail,
+        /// The acquirer says that the customer must act.
+        RequireAction,
+        /// The customer gives up instead of acting.
+        GiveUp,
     }
 }
 
@@ -123,7 +128,8 @@ impl Ruling {
 impl PaymentStatus {
     /// The effect of `action` on a payment in this status. This is the one table of the payment's life.
     ///
-    /// The conditions that a status alone does not tell are in [`Payment::allows`]. A reversed payment settles only
+    /// The conditions that a status alone does not tell are in [`Payment::allows`]: a pending payment is voided, or given
+    /// up, only while its customer must act. A reversed payment settles only
     /// after a charge-back: the entries that `reverse-payment` takes back are canceled before they settle.
     #[must_use]
     pub const fn ruling(self, action: PaymentAction) -> Ruling {
@@ -131,18 +137,17 @@ impl PaymentStatus {
         use Ruling::{Authorizes, Becomes, GivenBack as Back, Nothing as No, Refused as X, Stays, WorkedOut as New};
         #[rustfmt::skip]
         let row = match self {
-            //                               capture              void             reverse            refund  open      
-            //         challenge concede close  settle expire            succeed     fail
-            Pending =>                      [X,                   X,               X,                 X,      X,                 X,        X,      X,     No,    Becomes(Expired), Authorizes, Becomes(Failed)],
-            Auth =>                         [Becomes(Successful), Becomes(Voided), X,                 X,      X,                 X,        X,      X,     No,    Becomes(Voided),  No,         No],
-            Successful =>                   [X,                   X,               Becomes(Reversed), New,    Becomes(Disputed), X,        X,      X,     Stays, No,               No,         No],
-            Failed | Expired =>             [X,                   X,               X,                 X,      X,                 X,        X,      X,     No,    No,               Back,       No],
-            Voided =>                       [X,                   X,               X,                 X,      X,                 X,        X,      X,     No,    No,               No,         No],
+            //                               capture              void             reverse            refund  open
+            //         challenge concede close  settle expire            succeed     fail             act    give up
+            Pending =>                      [X,                   Becomes(Voided), X,                 X,      X,                 X,        X,      X,     No,    Becomes(Expired), Authorizes, Becomes(Failed), Stays, Becomes(Failed)],
+            Auth =>                         [Becomes(Successful), Becomes(Voided), X,                 X,      X,                 X,        X,      X,     No,    Becomes(Voided),  No,         No,              No,    No],
+            Successful =>                   [X,                   X,               Becomes(Reversed), New,    Becomes(Disputed), X,        X,      X,     Stays, No,               No,         No,              No,    No],
+            Failed | Expired | Voided =>    [X,                   X,               X,                 X,      X,                 X,        X,      X,     No,    No,               Back,       No,              No,    No],
             Reversed | PaymentStatus::Refunded =>
-                                            [X,                   X,               X,                 X,      X,                 X,        X,      X,     Stays, No,               No,         No],
+                                            [X,                   X,               X,                 X,      X,                 X,        X,      X,     Stays, No,               No,         No,              No,    No],
             PaymentStatus::PartiallyRefunded =>
-                                            [X,                   X,               X,                 New,    Becomes(Disputed), X,        X,      X,     Stays, No,               No,         No],
-            Disputed =>                     [X,                   X,               X,                 New,    X,                 Stays,    New,    New,   Stays, No,               No,         No],
+                                            [X,                   X,               X,                 New,    Becomes(Disputed), X,        X,      X,     Stays, No,               No,         No,              No,    No],
+            Disputed =>                     [X,                   X,               X,                 New,    X,                 Stays,    New,    New,   Stays, No,               No,         No,              No,    No],
         };
         row[action as usize]
     }
@@ -342,6 +347,12 @@ pub struct Payment {
     pub operation: Option<Operation>,
     /// The last operation that the acquirer refused.
     pub last_operation: Option<RefusedOperation>,
+    /// How far its customer's action is; none for a payment that never asked its customer.
+    pub action: Option<ActionStage>,
+    /// The authentication of its card, once something is known of it.
+    pub authentication: Option<Authentication>,
+    /// An approval that came after its end.
+    pub late_success: Option<LateSuccess>,
 }
 
 impl Payment {
@@ -377,6 +388,9 @@ impl Payment {
             open_dispute: None,
             operation: None,
             last_operation: None,
+            action: None,
+            authentication: None,
+            late_success: None,
         }
     }
 
@@ -390,8 +404,10 @@ impl Payment {
                 self.taken_back_minor() == 0 && self.capture.is_some_and(|it| now < it.settles_at)
             }
             PaymentAction::Refund | PaymentAction::OpenDispute => self.refundable_minor() > 0,
+            PaymentAction::Void => self.status != PaymentStatus::Pending || self.customer_must_act(now),
+            PaymentAction::GiveUp => self.customer_must_act(now),
+            PaymentAction::RequireAction => self.action.is_none(),
             PaymentAction::Capture
-            | PaymentAction::Void
             | PaymentAction::ChallengeDispute
             | PaymentAction::ConcedeDispute
             | PaymentAction::CloseDispute
@@ -401,6 +417,21 @@ impl Payment {
             | PaymentAction::Fail => true,
         };
         self.status.ruling(action).is_taken() && self.operation.is_none() && has_what_it_takes
+    }
+
+    /// True while the customer must act, and still can.
+    #[must_use]
+    pub fn customer_must_act(&self, now: Millis) -> bool {
+        self.open_action_until().is_some_and(|until| now < until)
+    }
+
+    /// The instant until which the customer must act; none when the payment does not wait for its customer.
+    #[must_use]
+    pub const fn open_action_until(&self) -> Option<Millis> {
+        match (self.status, self.action) {
+            (PaymentStatus::Pending, Some(ActionStage::Open(until))) => Some(until),
+            (_, Some(ActionStage::Open(_) | ActionStage::Over) | None) => None,
+        }
     }
 
     /// The room that the payment has in the totals of the balance until it is captured or over: its amount, which is the
@@ -468,16 +499,16 @@ mod tests {
 
     /// The table of the contract. Columns in the order of [`PaymentAction::ALL`].
     const DRAWN: &str = "
-        PENDING            - - - - - - - - . EXPIRED AUTHORIZED/SUCCESSFUL FAILED
-        AUTHORIZED         SUCCESSFUL VOIDED - - - - - - . VOIDED . .
-        SUCCESSFUL         - - REVERSED = DISPUTED - - - yes . . .
-        FAILED             - - - - - - - - . . back .
-        EXPIRED            - - - - - - - - . . back .
-        VOIDED             - - - - - - - - . . . .
-        REVERSED           - - - - - - - - yes . . .
-        PARTIALLY_REFUNDED - - - = DISPUTED - - - yes . . .
-        REFUNDED           - - - - - - - - yes . . .
-        DISPUTED           - - - = - yes = = yes . . .
+        PENDING            - VOIDED - - - - - - . EXPIRED AUTHORIZED/SUCCESSFUL FAILED yes FAILED
+        AUTHORIZED         SUCCESSFUL VOIDED - - - - - - . VOIDED . . . .
+        SUCCESSFUL         - - REVERSED = DISPUTED - - - yes . . . . .
+        FAILED             - - - - - - - - . . back . . .
+        EXPIRED            - - - - - - - - . . back . . .
+        VOIDED             - - - - - - - - . . back . . .
+        REVERSED           - - - - - - - - yes . . . . .
+        PARTIALLY_REFUNDED - - - = DISPUTED - - - yes . . . . .
+        REFUNDED           - - - - - - - - yes . . . . .
+        DISPUTED           - - - = - yes = = yes . . . . .
     ";
 
     const fn drawn(ruling: Ruling) -> &'static str {

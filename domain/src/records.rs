@@ -4,6 +4,7 @@ use crate::activity::{Activity, ActivityObject, ActivityType};
 use crate::card::{Card, CardFingerprint, Token, TokenQueue, TokenUse};
 use crate::command::IdempotencyScope;
 use crate::customer::Customer;
+use crate::customer_action::CustomerAction;
 use crate::dispute::{Dispute, DisputeStatus};
 use crate::effect::{Effect, EffectId, Timer};
 use crate::event::StoredAnswer;
@@ -284,6 +285,8 @@ tables! {
     Effects: EffectId => Effect;
     /// Timers that are set.
     Timers: Timer => Present;
+    /// The actions that customers are asked for: there is a row while the customer must act.
+    CustomerActions: PaymentId => CustomerAction;
     /// Payments by the merchant's reference.
     PaymentsByExternalId: ExternalId => PaymentId;
     /// Payments by status and payment method, each in the order in which they are listed, as all that follow. A payment

@@ -90,6 +90,11 @@ pub enum Refusal {
     TokenAlreadyUsed,
     /// The payment method is not enabled.
     MethodNotEnabled,
+    /// The payment method belongs to another currency than the merchant's.
+    MethodOfOtherCurrency {
+        /// The currency that it belongs to.
+        currency: Currency,
+    },
     /// No session that can be used has this id.
     SessionNotActive {
         /// The merchant's payment that used it.

@@ -77,6 +77,10 @@ pub enum Instrument {
         /// The party that pays the interest, fixed at selection.
         interest_bearer: InterestBearer,
     },
+    /// A transfer that a PromptPay QR code asks for.
+    PromptPay,
+    /// A confirmation at the customer's bank.
+    MobileBanking,
 }
 
 impl Instrument {
@@ -86,6 +90,8 @@ impl Instrument {
         match self {
             Instrument::UnnamedCard | Instrument::Token { .. } | Instrument::SavedCard { .. } => PaymentMethod::Card,
             Instrument::Installment { .. } => PaymentMethod::Installment,
+            Instrument::PromptPay => PaymentMethod::PromptPay,
+            Instrument::MobileBanking => PaymentMethod::MobileBanking,
         }
     }
 
@@ -94,7 +100,10 @@ impl Instrument {
     pub const fn card(&self) -> Option<&CardFacts> {
         match self {
             Instrument::Token { card, .. } | Instrument::SavedCard { card, .. } => Some(card),
-            Instrument::UnnamedCard | Instrument::Installment { .. } => None,
+            Instrument::UnnamedCard
+            | Instrument::Installment { .. }
+            | Instrument::PromptPay
+            | Instrument::MobileBanking => None,
         }
     }
 
@@ -103,7 +112,11 @@ impl Instrument {
     pub const fn interest_bearer(&self) -> Option<InterestBearer> {
         match self {
             Instrument::Installment { interest_bearer, .. } => Some(*interest_bearer),
-            Instrument::UnnamedCard | Instrument::Token { .. } | Instrument::SavedCard { .. } => None,
+            Instrument::UnnamedCard
+            | Instrument::Token { .. }
+            | Instrument::SavedCard { .. }
+            | Instrument::PromptPay
+            | Instrument::MobileBanking => None,
         }
     }
 
@@ -115,7 +128,9 @@ impl Instrument {
             Instrument::Installment { plan: _, interest_bearer: InterestBearer::Customer }
             | Instrument::UnnamedCard
             | Instrument::Token { .. }
-            | Instrument::SavedCard { .. } => 0,
+            | Instrument::SavedCard { .. }
+            | Instrument::PromptPay
+            | Instrument::MobileBanking => 0,
         };
         FeeRate { basis_points, fixed_minor: 0 }
     }
@@ -128,7 +143,9 @@ impl Instrument {
             Instrument::Token { token_id: _, usage: TokenUsage::Multiple, card: _ }
             | Instrument::UnnamedCard
             | Instrument::SavedCard { .. }
-            | Instrument::Installment { .. } => None,
+            | Instrument::Installment { .. }
+            | Instrument::PromptPay
+            | Instrument::MobileBanking => None,
         }
     }
 
@@ -140,7 +157,9 @@ impl Instrument {
             Instrument::Token { token_id: _, usage: TokenUsage::Single, card: _ }
             | Instrument::UnnamedCard
             | Instrument::SavedCard { .. }
-            | Instrument::Installment { .. } => None,
+            | Instrument::Installment { .. }
+            | Instrument::PromptPay
+            | Instrument::MobileBanking => None,
         }
     }
 
@@ -153,6 +172,7 @@ impl Instrument {
                 format!("{} {}", card.scheme.display_name(), card.last_digits)
             }
             Instrument::Installment { plan, .. } => plan.display_name().to_owned(),
+            Instrument::PromptPay | Instrument::MobileBanking => self.method().display_name().to_owned(),
         }
     }
 }

@@ -58,6 +58,8 @@ pub const NAME_MAX_CHARACTERS: usize = 255;
 pub const EVIDENCE_MAX_CHARACTERS: usize = 20_000;
 /// Longest return URL, in bytes.
 pub const RETURN_URL_MAX_BYTES: usize = 2_048;
+/// Longest text of a QR code, in bytes.
+pub const QR_TEXT_MAX_BYTES: usize = 512;
 /// Longest name of a header, in characters.
 pub const HEADER_NAME_MAX: usize = 64;
 /// Longest Idempotency-Key, in characters.
@@ -109,6 +111,11 @@ text_type! {
     ReturnUrl, public, |text| {
         plain(text, RETURN_URL_MAX_BYTES, "must be an absolute http or https URL of at most 2048 bytes")
     };
+    /// The address that a customer is sent to for an action: an absolute URL of the acquirer's, or the path of a page of
+    /// this server, which is made absolute when it is read.
+    ActionAddress, public, |text| plain(text, RETURN_URL_MAX_BYTES, "must be an address of at most 2048 bytes");
+    /// The text of a QR code that a customer pays by: 1 to 512 bytes.
+    QrText, public, |text| plain(text, QR_TEXT_MAX_BYTES, "must be 1 to 512 bytes without control characters");
     /// The address that a webhook's events are posted to: an absolute URL, checked at the edge by a library.
     DestinationUrl, public, |text| {
         plain(text, RETURN_URL_MAX_BYTES, "must be an absolute https URL of at most 2048 bytes")

@@ -40,6 +40,10 @@ word_enum! {
         DisputeOpened => "DISPUTE_OPENED",
         /// A dispute was won, lost or conceded.
         DisputeClosed => "DISPUTE_CLOSED",
+        /// The customer must act before a payment goes on.
+        PaymentActionRequired => "PAYMENT_ACTION_REQUIRED",
+        /// The money of an approval that came after a payment's end was given back.
+        PaymentReturned => "PAYMENT_RETURNED",
     }
 }
 

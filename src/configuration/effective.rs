@@ -86,7 +86,7 @@ pub struct Limits {
     pub key_calls_per_second: Option<NonZeroU32>,
     /// Calls a second of one address for one installation.
     pub sdk_calls_per_second: NonZeroU32,
-    /// SDK calls a second of one address, for all installations together; no limit when absent.
+    /// SDK calls and pages a second of one address, for all installations together; no limit when absent.
     pub sdk_calls_per_second_per_address: Option<NonZeroU32>,
     /// The time after which a connection without useful activity is closed.
     pub idle_max: Duration,

@@ -52,7 +52,7 @@ settings! {
     ADMIN_LISTEN "admin_listen" = "127.0.0.1:9090":
         "Where the operator calls. Never a public address. A name in it is a `Host` that this listener [answers](#listeners).";
     PUBLIC_URL "public_url":
-        "The address under which callers reach `listen`. Only documents show it; not set, they show the `Host` of the request.";
+        "The address under which callers reach `listen`, for documents and [pages](#pages-for-customers). Not set: the `Host` of the request.";
     HTTP_THREADS "http_threads":
         "Threads that take requests. Not set: one for each processor.";
     CONNECTIONS_MAX "connections_max" = "8192":
@@ -68,7 +68,7 @@ settings! {
     SDK_CALLS_PER_SECOND "sdk_calls_per_second" = "50":
         "Calls a second of one address for one installation.";
     SDK_CALLS_PER_SECOND_PER_ADDRESS "sdk_calls_per_second_per_address":
-        "SDK calls a second of one address, for all installations together, counted before the body is read. Not set: any number.";
+        "SDK calls and pages a second of one address, for all installations together, counted before the body is read. Not set: any number.";
     IDLE_SECONDS_MAX "idle_seconds_max" = "75":
         "How long a connection is kept on which nothing useful is done: see [Connections](#connections).";
     PENDING_SECONDS_MAX "pending_seconds_max" = "3600":

@@ -1,6 +1,6 @@
 //! Metrics of the engine.
 
-use till_actors::{AGES_SECONDS, DecidedCalls, Engine, OpenEffects, PaymentCounts, RecordCounts};
+use till_actors::{AGES_SECONDS, ActionStep, DecidedCalls, Engine, OpenEffects, PaymentCounts, RecordCounts};
 use till_domain::payment::PaymentStatus;
 use till_operate::archive::ArchiveStats;
 
@@ -10,11 +10,13 @@ use crate::protocol::dispatch::CallCount;
 /// Adds the engine's metrics.
 pub fn expose_engine(engine: &Engine, families: &mut Families) {
     expose_commits(engine, families);
-    let RecordCounts { late_successes, payments, removed_rows } = engine.counts().records();
+    let records = engine.counts().records();
+    let RecordCounts { payments, removed_rows, .. } = records;
     let removed = removed_rows.by_kind();
     families.counters("till_swept_rows_total", "Rows removed in the background, by kind.", "kind", removed);
     expose_payments(&payments, families);
-    expose_effects(&engine.open_effects(), late_successes, families);
+    expose_effects(&engine.open_effects(), families);
+    expose_customers(&records, families);
     expose_webhooks(engine, families);
     let gauges = [
         (
@@ -52,8 +54,8 @@ fn expose_payments(payments: &PaymentCounts, families: &mut Families) {
     families.counters_by("till_payments_total", help, ["status", "failure_code"], not_failed.chain(failed));
 }
 
-fn expose_effects(open: &OpenEffects, late_successes: u64, families: &mut Families) {
-    let OpenEffects { count, older_than, oldest, decided: _ } = open;
+fn expose_effects(open: &OpenEffects, families: &mut Families) {
+    let OpenEffects { count, older_than, oldest, awaiting_customers, decided: _ } = open;
     families.gauge("till_effects_open", "Calls to acquirers that have no result yet.", *count as u64);
     let help = "Calls to acquirers that have had no result for longer than these seconds.";
     let older = AGES_SECONDS.map(|seconds| seconds.to_string());
@@ -69,8 +71,23 @@ fn expose_effects(open: &OpenEffects, late_successes: u64, families: &mut Famili
     families.gauge("till_payouts_open", "Payouts that the acquirer has not ended.", payouts.count as u64);
     let help = "Time since the oldest of these payouts was requested.";
     families.gauge_seconds("till_payouts_oldest_seconds", help, payouts.age);
+    let help = "Payments whose customers must act, or have acted without an answer of the acquirer yet.";
+    families.gauge("till_customer_actions_open", help, *awaiting_customers as u64);
+}
+
+/// Adds what customers did, and late successes.
+fn expose_customers(records: &RecordCounts, families: &mut Families) {
+    let actions = ActionStep::ALL.map(|step| (step.name(), records.actions[step as usize]));
+    families.counters(
+        "till_customer_actions_total",
+        "Actions of customers, by what happened to them.",
+        "step",
+        actions,
+    );
     let help = "Payments that an acquirer authorized when they were over, and whose money is given back.";
-    families.counter("till_late_successes_total", help, late_successes);
+    families.counter("till_late_successes_total", help, records.late_successes);
+    let help = "Those of them whose money is back.";
+    families.counter("till_late_successes_returned_total", help, records.late_successes_returned);
 }
 
 fn expose_webhooks(engine: &Engine, families: &mut Families) {

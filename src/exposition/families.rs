@@ -142,10 +142,16 @@ impl Families {
         self.0.push(family);
     }
 
-    /// The values of a gauge, one for each of its series.
+    /// The values of a gauge or a counter, one for each of its series.
     pub fn values(&self, name: &str) -> impl Iterator<Item = f64> {
         let families = self.0.iter().filter(move |family| family.name() == name);
-        families.flat_map(MetricFamily::get_metric).map(|metric| metric.get_gauge().get_value())
+        families.flat_map(|family| {
+            let is_counter = family.get_field_type() == MetricType::COUNTER;
+            let value = move |metric: &Metric| {
+                if is_counter { metric.get_counter().get_value() } else { metric.get_gauge().get_value() }
+            };
+            family.get_metric().iter().map(value)
+        })
     }
 
     /// All metrics in Prometheus' text format, version 0.0.4.

@@ -34,7 +34,7 @@ impl Present<'_> {
 const DAY: f64 = 86_400.0;
 
 /// All of them, in the order of the rules.
-const CONDITIONS: [Condition; 15] = [
+const CONDITIONS: [Condition; 16] = [
     Condition {
         alert: "TillCommitsWait",
         expression: "till_calls_waiting > till_calls_in_flight",
@@ -69,6 +69,11 @@ const CONDITIONS: [Condition; 15] = [
         alert: "TillPayoutsDoNotEnd",
         expression: "till_payouts_oldest_seconds > 3 * 86400",
         holds: |now| now.value("till_payouts_oldest_seconds") > 3.0 * DAY,
+    },
+    Condition {
+        alert: "TillLateSuccessKept",
+        expression: "till_late_successes_total > till_late_successes_returned_total",
+        holds: |now| now.value("till_late_successes_total") > now.value("till_late_successes_returned_total"),
     },
     Condition {
         alert: "TillWebhooksUnreadable",
@@ -150,7 +155,8 @@ mod tests {
             ("process_max_fds", 100),
         ];
         let mut metrics = Families::default();
-        metrics.gauge(name, "Help.", value);
+        let add = if name.ends_with("_total") { Families::counter } else { Families::gauge };
+        add(&mut metrics, name, "Help.", value);
         usual.iter().filter(|(usual, _)| *usual != name).for_each(|(name, value)| metrics.gauge(name, "Help.", *value));
         metrics
     }
@@ -165,6 +171,7 @@ mod tests {
             ("till_effects_oldest_seconds", 120, 121, "TillEffectsLag"),
             ("till_refunds_oldest_seconds", 259_200, 259_201, "TillRefundsDoNotEnd"),
             ("till_payouts_oldest_seconds", 259_200, 259_201, "TillPayoutsDoNotEnd"),
+            ("till_late_successes_total", 0, 1, "TillLateSuccessKept"),
             ("till_webhook_endpoints_failing", 0, 1, "TillWebhooksUnreadable"),
             ("till_timers_lag_seconds", 60, 61, "TillTimersLag"),
             ("till_effects_paused", 0, 1, "TillPaused"),

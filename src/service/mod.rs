@@ -5,12 +5,14 @@ mod lists;
 mod operations;
 mod submission;
 
-pub use callers::{LastUsed, NamedInstallation, SdkCaller};
+#[cfg(feature = "pages")]
+pub use callers::{AskedCustomer, Returning, WaitingCustomer};
+pub use callers::{LastUsed, NamedInstallation, SdkCaller, returned_to};
 pub use lists::{
     ActivityTerms, AmountRange, EveryMerchant, FilterText, Filtered, FoundMetadata, IdSpan, ItemPage, ItemRange,
     MetadataReader, OwnedPayment, PAGE_ITEMS_MAX, Page, PaymentClue, PaymentFilters, PaymentSearch, Selection,
-    entries_of_payment, read_index_page, read_index_span, read_page, read_page_with_ids, read_span, rows_of_index,
-    search,
+    entries_of_payment, open_action, read_index_page, read_index_span, read_page, read_page_with_ids, read_span,
+    rows_of_index, search,
 };
 pub use operations::{
     CheckpointSchedule, Checkpoints, NewestCheckpoint, Operations, PauseNote, Reloaded, Reloads, RewrapKeyring,

@@ -85,8 +85,10 @@ pub fn assemble(
         .functions(sdk::functions(service))
         .deliveries(&merchants::DELIVERED)
         .public_url(configuration.public_url.clone())
-        .logs_addresses(configuration.log_caller_addresses)
-        .build();
+        .logs_addresses(configuration.log_caller_addresses);
+    #[cfg(feature = "pages")]
+    let public = public.pages(crate::pages::browser_pages(service));
+    let public = public.build();
     let admin_token = Arc::new(AdminToken::any_of(secrets.admin_tokens));
     let reloads = service.operations.as_ref().map(|operations| &operations.reloads);
     reloads.into_iter().for_each(|reloads| reload_admin_token(reloads, &admin_token, configuration));

@@ -144,7 +144,9 @@ fn the_documents_have_every_failure_code() {
         let code = snake_case(&format!("{reason:?}"));
         assert!(sandbox.contains(&format!("`{code}`")), "{code}");
     }
-    assert!(document("errors.md").contains("`card_not_available`"));
+    for code in ["card_not_available", "canceled_by_customer", "customer_action_timed_out"] {
+        assert!(document("errors.md").contains(&format!("`{code}`")), "{code}");
+    }
 }
 
 fn snake_case(name: &str) -> String {
@@ -164,7 +166,7 @@ fn a_card_of_the_document_fails_with_its_documented_code() {
     let is_number = |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_digit());
     let rows = rows(&document("sandbox.md"));
     let cards: Vec<_> = rows.iter().filter(|row| row.len() == 3 && is_number(&row[0])).collect();
-    assert_eq!(cards.len(), 7, "six that are declined, and one that settles at once");
+    assert_eq!(cards.len(), 8, "seven that fail, and one that settles at once");
     for row in cards {
         let payment = shop.initiate(&shop.session_of(&row[0], 100), 100, &json!({})).id();
         let code = shop.settled(&payment)["failure_code"].clone();

@@ -56,7 +56,7 @@ fn events_are_numbered_without_gaps_and_found_by_id() {
     );
     for event in &events {
         let members: Vec<&String> = event.as_object().expect("an object").keys().collect();
-        assert_eq!(members.len(), 13, "every event has all 13 members: {members:?}");
+        assert_eq!(members.len(), 14, "every event has all 14 members: {members:?}");
         assert_eq!(shop.call("find-event", &json!({ "event_id": event["event_id"] })).ok(), *event);
         let theirs = other.call("find-event", &json!({ "event_id": event["event_id"] })).refused("NOT_FOUND");
         assert_eq!(theirs, json!({ "argument": "event_id" }));

@@ -77,6 +77,7 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
         ("merchants", "redeliver-webhook", json!({ "webhook_id": connected(), "since": 0 })),
         ("merchants", "test-webhook", json!({ "webhook_id": connected() })),
         ("sdk", "select-payment-method", shop.named(&selection)),
+        ("sdk", "cancel-payment-session", shop.named(&json!({ "payment_session_id": shop.session(100) }))),
     ]
 }
 
@@ -137,7 +138,10 @@ fn every_change_refuses_another_body_under_the_same_key() {
         named(&shop, &call).ok();
         let (package, endpoint, mut body) = call;
         let members = body.as_object_mut().expect("an object");
-        let (name, value) = members.iter().find(|(name, _)| *name != "merchant_id").expect("an argument");
+        let (name, value) = members
+            .iter()
+            .find(|(name, _)| !matches!(name.as_str(), "merchant_id" | "installation_id"))
+            .expect("an argument");
         let (name, other) = (name.clone(), another(value));
         members.insert(name, other);
         let answer = named(&shop, &(package, endpoint, body));

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{ApiAnswer, CARD, Server, Shop, id_of_nothing, merged};
+use crate::sdk::SESSION_ENDPOINTS;
 
 /// A merchant with one object of every kind.
 struct Rich {
@@ -90,7 +91,7 @@ fn a_session_of_another_merchant_cannot_be_used_or_seen() {
     let (_server, (owner, other)) = Server::with(owner_and_other);
     for session in [&owner.session, &owner.used_session] {
         assert_same(session, |id| other.initiate(id, 100, &json!({}))).refused("NOT_FOUND");
-        for endpoint in ["check-status", "discover-next-action", "retrieve-payment-session"] {
+        for endpoint in SESSION_ENDPOINTS {
             assert_same(session, |id| other.sdk(endpoint, &json!({ "payment_session_id": id }))).refused("NOT_FOUND");
         }
     }

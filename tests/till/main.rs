@@ -41,6 +41,7 @@ mod upgrade;
 mod failures;
 mod idempotency;
 mod overload;
+mod pages;
 mod disk;
 mod pipelining;
 mod web_function;

@@ -5,10 +5,24 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::harness::{ApiAnswer, CARD, Server, Shop, Start, id_of_nothing, merged};
+use crate::pages::browser::{by_method, challenged, enable};
 
-/// Every SDK endpoint with a valid body, given a token and a session.
-fn endpoints(shop: &Shop) -> Vec<(&'static str, Value)> {
-    let session = json!({ "payment_session_id": shop.session(100) });
+/// The endpoints whose argument is a session.
+pub(crate) const SESSION_ENDPOINTS: [&str; 7] = [
+    "check-status",
+    "discover-next-action",
+    "retrieve-payment-session",
+    "get-redirect-url",
+    "retrieve-qr-data",
+    "get-return-url",
+    "cancel-payment-session",
+];
+
+/// Every SDK endpoint with a valid body; the calls about a customer's action are about open ones.
+fn endpoints(server: &Server, shop: &Shop) -> Vec<(&'static str, Value)> {
+    enable(server, shop, "PROMPTPAY");
+    let named = |session: &Value| json!({ "payment_session_id": session });
+    let session = named(&json!(shop.session(100)));
     vec![
         ("retrieve-installation-settings", json!({})),
         ("tokenize-card", card(&json!({}))),
@@ -17,6 +31,10 @@ fn endpoints(shop: &Shop) -> Vec<(&'static str, Value)> {
         ("discover-next-action", session.clone()),
         ("check-status", session.clone()),
         ("retrieve-payment-session", session),
+        ("get-redirect-url", named(&json!(challenged(shop, &json!({})).session))),
+        ("retrieve-qr-data", named(&json!(by_method(shop, "PROMPTPAY").session))),
+        ("get-return-url", named(&shop.pay_with(100, &json!({}))["payment_session_id"])),
+        ("cancel-payment-session", named(&json!(shop.session(100)))),
     ]
 }
 
@@ -58,8 +76,8 @@ fn requires(shop: &Shop, endpoint: &str, body: &Value, name: &str) {
 
 #[test]
 fn every_endpoint_names_its_merchant_and_installation() {
-    let (_server, shop) = Server::with_shop();
-    for (endpoint, body) in endpoints(&shop) {
+    let (server, shop) = Server::with_shop();
+    for (endpoint, body) in endpoints(&server, &shop) {
         shop.sdk(endpoint, &body).ok();
         for name in ["merchant_id", "installation_id"] {
             let wrong = [json!(1), json!(""), json!("mer_1"), json!("ins_1"), json!(shop.key_id), json!({})];
@@ -75,8 +93,8 @@ fn every_endpoint_names_its_merchant_and_installation() {
 
 #[test]
 fn a_device_cannot_tell_which_merchants_exist() {
-    let (_server, shop, other) = Server::with_shops();
-    for (endpoint, body) in endpoints(&shop) {
+    let (server, shop, other) = Server::with_shops();
+    for (endpoint, body) in endpoints(&server, &shop) {
         let answers = [
             json!({ "merchant_id": id_of_nothing(&shop.merchant_id) }),
             json!({ "installation_id": id_of_nothing(&shop.installation_id) }),
@@ -92,11 +110,11 @@ fn a_device_cannot_tell_which_merchants_exist() {
 }
 
 #[test]
-fn every_endpoint_refuses_a_suspended_merchant() {
+fn every_endpoint_but_giving_up_refuses_a_suspended_merchant() {
     let (server, shop) = Server::with_shop();
-    let endpoints = endpoints(&shop);
+    let endpoints = endpoints(&server, &shop);
     server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
-    for (endpoint, body) in &endpoints {
+    for (endpoint, body) in endpoints.iter().filter(|(endpoint, _)| *endpoint != "cancel-payment-session") {
         assert_eq!(shop.sdk(endpoint, body).refused("MERCHANT_SUSPENDED"), Value::Null, "{endpoint}");
     }
     server.admin("resume-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
@@ -459,7 +477,7 @@ fn a_session_tells_its_client_the_next_action_throughout() {
 fn a_session_that_there_is_not_is_not_found_by_any_endpoint() {
     let (_server, shop) = Server::with_shop();
     let session = shop.session(100);
-    for endpoint in ["check-status", "discover-next-action", "retrieve-payment-session"] {
+    for endpoint in SESSION_ENDPOINTS {
         let body = json!({ "payment_session_id": session });
         requires(&shop, endpoint, &body, "payment_session_id");
         refuses(
@@ -483,7 +501,7 @@ fn from_page(server: &Server, origin: &str, endpoint: &str, body: &Value) -> Api
 #[test]
 fn only_a_page_of_the_installations_origin_reads_answers() {
     let (server, shop) = Server::with_shop();
-    for (endpoint, body) in endpoints(&shop) {
+    for (endpoint, body) in endpoints(&server, &shop) {
         let body = shop.named(&body);
         let own = from_page(&server, "https://shop.example", endpoint, &body);
         assert_eq!(own.header("access-control-allow-origin"), Some("https://shop.example"), "{endpoint}");

@@ -5,22 +5,23 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::book::{AuthorizeOutcome, Book, BookInstrument, BookLine, BookOperation, FollowUp, PayoutOutcome};
-use till_domain::command::EvidenceResult;
-use till_domain::ids::MerchantId;
-use till_domain::payment::CaptureMode;
+use crate::book::{ActionId, ActionOutcome, ActionPage, Book, BookAction, BookInstrument, FollowUp};
+use till_domain::command::{AuthorizationResult, Cancellation, EvidenceResult};
+use till_domain::ids::{Entropy, MerchantId, PaymentId};
+use till_domain::money::Money;
 
+use super::actions::{ActResult, ShownAction};
+use super::acts::Act;
+use super::answers::{OWN_PREFIX, authorization, cancellation, completion, found, send_late};
 use super::book_thread::{self, MillisClock, OnBroken};
-use super::cards::{Behaviour, Handling};
-use super::judgement::{BookRequest, BookRequestKind, PendingEnd, TakenMoney, by_evidence};
+use super::cards::{AuthorizationPlan, Behaviour, Handling};
+use super::judgement::{BookRequest, BookRequestKind, PendingEnd, by_evidence};
 use super::queue::{Answered, BookTask, PendingAnswer, RequestQueue};
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Awaited, Completion,
-    EvidenceRequest, FollowUpRequest, FoundCall, Instrument, LateAnswer, LateAnswers, PayoutRequest, Reference,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, CancelRequest, Completion, EvidenceRequest,
+    FollowUpRequest, FoundCall, Instrument, LateAnswers, PaymentStep, PayoutRequest, Reference,
 };
-
-/// Prefix of our reference in the sandbox's own.
-const OWN_PREFIX: &str = "sandbox:";
+use till_actors::clock::OsEntropy;
 
 /// The built-in acquirer: it behaves by card number, and keeps a book of requests and their results.
 ///
@@ -62,9 +63,11 @@ impl SandboxAcquirer {
     fn spawn(book: impl Book, clock: MillisClock, on_broken: OnBroken) -> io::Result<SandboxAcquirer> {
         let queue = Arc::new(RequestQueue::new());
         let waiting = Arc::clone(&queue);
-        let run = move || book_thread::run(&waiting, book, &clock, &on_broken);
+        let late_answers: Arc<OnceLock<LateAnswers>> = Arc::default();
+        let sent_to = Arc::clone(&late_answers);
+        let run = move || book_thread::run(&waiting, book, &clock, &sent_to, &on_broken);
         let thread = Builder::new().name("sandbox-book".to_owned()).spawn(run)?;
-        Ok(SandboxAcquirer { queue, thread: Some(thread), late_answers: Arc::default() })
+        Ok(SandboxAcquirer { queue, thread: Some(thread), late_answers })
     }
 
     /// Ends a merchant's pending refund or payout, as the provider would, and sends the result; the answer is false
@@ -80,6 +83,68 @@ impl SandboxAcquirer {
             send_late(&late_answers, &answered);
             Ok(answered.line.is_some())
         })
+    }
+
+    /// The action with this id, for its page; none when there is no such action, or it is not given yet.
+    ///
+    /// # Errors
+    /// [`AcquirerUnavailable`] in the answer.
+    pub fn find_action(&self, id: ActionId) -> AcquirerAnswer<Option<ShownAction>> {
+        let found = self.shown(BookTask::Find(id.authorization()));
+        Box::pin(async move { Ok(found.await?.filter(|action| action.id == id)) })
+    }
+
+    /// The action of a merchant's payment; none when there is none, or it is not given yet.
+    ///
+    /// # Errors
+    /// [`AcquirerUnavailable`] in the answer.
+    pub fn find_action_of(&self, merchant: MerchantId, payment: PaymentId) -> AcquirerAnswer<Option<ShownAction>> {
+        let found = self.shown(BookTask::Find(Reference::new(payment, PaymentStep::Authorize).into_text()));
+        Box::pin(async move { Ok(found.await?.filter(|action| action.merchant == merchant)) })
+    }
+
+    /// The action on the wallet's page to which the text of a QR code leads; none when it is no text of the sandbox's.
+    ///
+    /// # Errors
+    /// [`AcquirerUnavailable`] in the answer.
+    pub fn find_bill(&self, qr_text: &str) -> AcquirerAnswer<Option<ShownAction>> {
+        self.shown(BookTask::FindBill(qr_text.to_owned()))
+    }
+
+    /// Records what a customer did on the page of an action, at most once and as long as the action is open, and sends
+    /// the result. The caller judges the deadline before, by the merchant's time.
+    ///
+    /// # Errors
+    /// [`AcquirerUnavailable`] in the answer: it may be recorded. Ask again: the answer is then [`ActResult::Nothing`].
+    pub fn act(&self, id: ActionId, outcome: ActionOutcome) -> AcquirerAnswer<ActResult> {
+        self.record_act(Act::OnPage(id, outcome))
+    }
+
+    /// Records what the customer of a merchant's payment did, also after the action was canceled: then a success is a late
+    /// one, which is sent until its money is given back, and anything else changes nothing at the acquirer.
+    ///
+    /// # Errors
+    /// [`AcquirerUnavailable`] in the answer: it may be recorded.
+    pub fn complete_action(
+        &self,
+        merchant: MerchantId,
+        payment: PaymentId,
+        outcome: ActionOutcome,
+    ) -> AcquirerAnswer<ActResult> {
+        self.record_act(Act::ByOperator(merchant, payment, outcome))
+    }
+
+    fn record_act(&self, act: Act) -> AcquirerAnswer<ActResult> {
+        let waiting = self.queue.push(BookTask::Act(act));
+        Box::pin(async move {
+            let is_recorded = answered(waiting).await?.line.is_some();
+            Ok(if is_recorded { ActResult::Recorded } else { ActResult::Nothing })
+        })
+    }
+
+    fn shown(&self, task: BookTask) -> AcquirerAnswer<Option<ShownAction>> {
+        let waiting = self.queue.push(task);
+        Box::pin(async move { Ok(ShownAction::of(&answered(waiting).await?)) })
     }
 
     fn follow_up(&self, what: FollowUp, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
@@ -117,30 +182,21 @@ async fn answered(waiting: PendingAnswer) -> Result<Answered, AcquirerUnavailabl
     Ok(answered)
 }
 
-/// Sends an answer that no call waits for. If it cannot be sent, the caller asks again.
-fn send_late(late_answers: &OnceLock<LateAnswers>, answered: &Answered) {
-    let (Some(late_answers), Some(line), Some(found)) = (late_answers.get(), &answered.line, found(answered)) else {
-        return;
-    };
-    let _asked_again =
-        late_answers.try_send(LateAnswer { merchant: line.merchant, reference: line.reference.clone(), found });
-}
-
 impl Acquirer for SandboxAcquirer {
-    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<Authorization> {
-        let (instrument, behaviour) = match &request.instrument {
-            Instrument::Card { number, .. } => {
-                let (first_six, last_four) = (number.first_six(), number.last_four());
-                (BookInstrument::Card { first_six, last_four }, Behaviour::of(number))
-            }
-            Instrument::Installment { plan } => {
-                (BookInstrument::Installment { plan: plan.id().to_owned() }, Behaviour::Approve)
-            }
-        };
-        let what = BookRequestKind::Authorize { instrument, capture: request.capture, behaviour };
-        let AuthorizeRequest { reference, merchant, payment, money, .. } = request;
+    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<AuthorizationResult> {
+        let AuthorizeRequest { reference, merchant, payment, money, instrument, capture, return_path } = request;
+        let (instrument, plan) = planned(&instrument, money);
+        let action = plan.asks.map(|page| BookAction::asked(page, secret(), payment, money, return_path));
+        let what = BookRequestKind::Authorize { instrument, capture, plan, action };
         let payment = Some(payment);
         self.answer(BookRequest { reference: reference.into_text(), merchant, payment, money, what }, authorization)
+    }
+
+    fn cancel(&self, request: CancelRequest) -> AcquirerAnswer<Cancellation> {
+        let CancelRequest { reference, authorization, merchant, payment, money, deadline_passed } = request;
+        let what = BookRequestKind::CancelAction { authorization: authorization.into_text(), deadline_passed };
+        let payment = Some(payment);
+        self.answer(BookRequest { reference: reference.into_text(), merchant, payment, money, what }, cancellation)
     }
 
     fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
@@ -194,52 +250,31 @@ impl Drop for SandboxAcquirer {
     }
 }
 
-/// The answer in an authorization's line, which is the same for every repetition of the call.
-fn authorization(answered: &Answered) -> Option<Authorization> {
-    let line = answered.line.as_ref()?;
-    let BookOperation::Authorize { capture, outcome, .. } = &line.operation else { return None };
-    Some(match outcome {
-        AuthorizeOutcome::Approved(state) => Authorization::Approved {
-            acquirer_reference: own_reference(line),
-            // A later capture must not change the first answer. An automatic capture that failed is never repeated.
-            captured: *capture == CaptureMode::Automatic && state.captured_minor > 0,
-            settles_at_once: state.settles_at_once,
-            is_disputed: TakenMoney::of(line).is_disputed,
-        },
-        AuthorizeOutcome::Declined(reason) => Authorization::Declined(reason.failure()),
-    })
+/// The means of payment as the book keeps it, and the plan of the authorization.
+fn planned(instrument: &Instrument, money: Money) -> (BookInstrument, AuthorizationPlan) {
+    match instrument {
+        Instrument::Card { number, expiry: _, security_code: _, is_saved } => {
+            let (first_six, last_four) = (number.first_six(), number.last_four());
+            (BookInstrument::Card { first_six, last_four }, AuthorizationPlan::of_card(number, *is_saved))
+        }
+        Instrument::Installment { plan } => (
+            BookInstrument::Installment { plan: plan.id().to_owned() },
+            AuthorizationPlan::unauthenticated(Behaviour::Approve),
+        ),
+        Instrument::PromptPay => (BookInstrument::PromptPay, AuthorizationPlan::of_method(ActionPage::Wallet, money)),
+        Instrument::MobileBanking => {
+            (BookInstrument::MobileBanking, AuthorizationPlan::of_method(ActionPage::Bank, money))
+        }
+    }
 }
 
-fn completion(answered: &Answered) -> Option<Completion> {
-    let line = answered.line.as_ref()?;
-    let declined = match &line.operation {
-        BookOperation::FollowUp { declined, .. } => declined,
-        BookOperation::PendingRefund { authorization: _, fails_at_ms: Some(_) } => {
-            return Some(Completion::Pending(Awaited::Time));
-        }
-        BookOperation::PendingRefund { authorization: _, fails_at_ms: None }
-        | BookOperation::Payout(PayoutOutcome::Pending) => {
-            return Some(Completion::Pending(Awaited::Decision));
-        }
-        BookOperation::Payout(PayoutOutcome::Paid) => &None,
-        BookOperation::Payout(PayoutOutcome::Declined(reason)) => &Some(*reason),
-        BookOperation::Authorize { .. } | BookOperation::TimedOut => return None,
-    };
-    Some(match declined {
-        None => {
-            let TakenMoney { settles_at_once, is_disputed } = answered.taken;
-            Completion::Done { acquirer_reference: own_reference(line), settles_at_once, is_disputed }
-        }
-        Some(reason) => Completion::Declined(reason.failure()),
-    })
-}
-
-fn found(answered: &Answered) -> Option<FoundCall> {
-    authorization(answered).map(FoundCall::Authorization).or_else(|| completion(answered).map(FoundCall::Completion))
-}
-
-fn own_reference(line: &BookLine) -> String {
-    [OWN_PREFIX, &line.reference].concat()
+/// The random part of an action's id.
+fn secret() -> [u8; 16] {
+    let mut entropy = OsEntropy::default();
+    let mut secret = [0; 16];
+    secret[..8].copy_from_slice(&entropy.next_u64().to_be_bytes());
+    secret[8..].copy_from_slice(&entropy.next_u64().to_be_bytes());
+    secret
 }
 
 fn now_ms() -> u64 {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::book::{Book, BookInstrument, BookLine, BookOperation, MemoryBook, NextWrite, totals_by_merchant};
 use till_domain::card::CardExpiry;
-use till_domain::command::EvidenceResult;
+use till_domain::command::{AuthenticationResult, AuthorizationResult, EvidenceResult, RequiredAction};
+use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
 use till_domain::ids::{DisputeId, MerchantId, PaymentId, RefundId};
 use till_domain::money::{AmountMinor, Currency, Money};
 use till_domain::payment::{CaptureMode, Failure};
@@ -12,16 +13,17 @@ use till_domain::session::InstallmentPlan;
 use till_domain::text::Evidence;
 use till_storage::vault::CardNumber;
 
-use super::SandboxAcquirer;
+use super::{ActionId, ActionOutcome, SandboxAcquirer};
 use till_actors::acquirer::conformance::Conformance;
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, EvidenceRequest,
-    FollowUpRequest, FoundCall, Instrument, PaymentStep, Reference,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, Completion, EvidenceRequest, FollowUpRequest,
+    FoundCall, Instrument, PaymentStep, Reference,
 };
 use till_actors::security_codes::SecurityCode;
 
 pub(super) const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
 const GOOD_CARD: &str = "4242424242424242";
+pub(super) const RETURN_PATH: &str = "/return/acct_1/ps_1";
 pub(super) const NOW_MS: u64 = 1_700_000_000_000;
 
 /// Long enough for any machine; an answer that never comes is a failure and not a hang.
@@ -56,12 +58,14 @@ pub(super) fn card(digits: &str) -> Instrument {
         number: CardNumber::parse(digits).expect("a card number"),
         expiry: CardExpiry { year: 2030, month: 12 },
         security_code: Some(SecurityCode::parse("987").expect("a security code")),
+        is_saved: false,
     }
 }
 
 pub(super) fn authorize(number: u8, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
     let reference = Reference::new(payment(number), PaymentStep::Authorize);
-    AuthorizeRequest { reference, merchant: MERCHANT, payment: payment(number), money: thb(100), instrument, capture }
+    let (merchant, payment, return_path) = (MERCHANT, payment(number), RETURN_PATH.to_owned());
+    AuthorizeRequest { reference, merchant, payment, money: thb(100), instrument, capture, return_path }
 }
 
 fn manual(number: u8) -> AuthorizeRequest {
@@ -78,9 +82,24 @@ pub(super) fn follow_up(number: u8, step: PaymentStep, minor: u64) -> FollowUpRe
     }
 }
 
-pub(super) fn approved(number: u8, captured: bool) -> Result<Authorization, AcquirerUnavailable> {
+pub(super) fn approved(number: u8, captured: bool) -> Result<AuthorizationResult, AcquirerUnavailable> {
     let acquirer_reference = follow_up(number, PaymentStep::Capture, 1).acquirer_reference;
-    Ok(Authorization::Approved { acquirer_reference, captured, settles_at_once: false, is_disputed: false })
+    let authentication = frictionless();
+    let (settles_at_once, is_disputed) = (false, false);
+    Ok(AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed, authentication })
+}
+
+/// The authentication of a card that is asked nothing.
+pub(super) fn frictionless() -> Option<AuthenticationResult> {
+    let (flow, status) = (AuthenticationFlow::Frictionless, AuthenticationStatus::Authenticated);
+    Some(AuthenticationResult { flow, status, eci: Some(5) })
+}
+
+/// The id in the address of the page that a customer is sent to.
+pub(super) fn action_id(required: &RequiredAction) -> ActionId {
+    let CustomerStep::Redirect(address) = &required.step else { panic!("{required:?} is no address") };
+    let (_, id) = address.as_str().rsplit_once('/').expect("a path");
+    id.parse().expect("the id of an action")
 }
 
 pub(super) fn is_done(answer: AcquirerAnswer<Completion>) -> bool {
@@ -110,6 +129,11 @@ fn it_keeps_the_promises_of_an_acquirer() {
         new_payment: &|| payment(seen.replace(seen.get() + 1)),
         approved: &|| card(GOOD_CARD),
         declined: &|| card("4000000000009995"),
+        asking: &|| card("4000002760003184"),
+        act: &|required| {
+            let acted = sandbox.act(action_id(required), ActionOutcome::Succeed);
+            Box::pin(async move { acted.await.map(|_| ()) })
+        },
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(conformance.check()).expect("kept");
@@ -139,23 +163,27 @@ fn a_bad_card_is_declined_with_its_code_and_a_sentence() {
     let sandbox = start(&MemoryBook::new());
     let answer = wait(sandbox.authorize(authorize(1, card("4000000000009995"), CaptureMode::Automatic)));
     let (code, message) = ("insufficient_funds".to_owned(), "The card has insufficient funds.".to_owned());
-    assert_eq!(answer, Ok(Authorization::Declined(Failure { code, message })));
+    let declined = AuthorizationResult::Declined { failure: Failure { code, message }, authentication: frictionless() };
+    assert_eq!(answer, Ok(declined));
 }
 
 #[test]
 fn the_card_that_settles_at_once_says_so() {
     let sandbox = start(&MemoryBook::new());
     let answer = wait(sandbox.authorize(authorize(1, card("4000000000000077"), CaptureMode::Automatic)));
-    assert!(matches!(answer, Ok(Authorization::Approved { settles_at_once: true, captured: true, .. })));
+    assert!(matches!(answer, Ok(AuthorizationResult::Approved { settles_at_once: true, captured: true, .. })));
 }
 
 #[test]
 fn the_card_that_is_disputed_says_so_with_either_capture() {
     let sandbox = start(&MemoryBook::new());
     let answer = wait(sandbox.authorize(authorize(1, card("4000000000000259"), CaptureMode::Automatic)));
-    assert!(matches!(answer, Ok(Authorization::Approved { is_disputed: true, captured: true, .. })), "{answer:?}");
+    assert!(
+        matches!(answer, Ok(AuthorizationResult::Approved { is_disputed: true, captured: true, .. })),
+        "{answer:?}"
+    );
     let answer = wait(sandbox.authorize(authorize(2, card("4000000000000259"), CaptureMode::Manual)));
-    assert!(matches!(answer, Ok(Authorization::Approved { captured: false, .. })), "{answer:?}");
+    assert!(matches!(answer, Ok(AuthorizationResult::Approved { captured: false, .. })), "{answer:?}");
     let answer = wait(sandbox.capture(follow_up(2, PaymentStep::Capture, 100)));
     assert!(matches!(answer, Ok(Completion::Done { is_disputed: true, .. })), "{answer:?}");
 }
@@ -183,7 +211,10 @@ fn instalments_always_succeed() {
     let book = MemoryBook::new();
     let instrument = Instrument::Installment { plan: InstallmentPlan::SandboxThreeMonths };
     let answer = wait(start(&book).authorize(authorize(1, instrument, CaptureMode::Automatic)));
-    assert_eq!(answer, approved(1, true));
+    assert!(
+        matches!(answer, Ok(AuthorizationResult::Approved { captured: true, authentication: None, .. })),
+        "{answer:?}"
+    );
     let plan = InstallmentPlan::SandboxThreeMonths.id().to_owned();
     let recorded = BookInstrument::Installment { plan };
     assert!(

@@ -15,7 +15,7 @@ use super::behaviour_tests::{
     ClockGate, MERCHANT, NOW_MS, approved, authorize, card, decline_code, follow_up, is_done, lines, payment, wait,
 };
 use super::{PendingEnd, SandboxAcquirer};
-use crate::book::{BookOperation, MemoryBook, MerchantTotals, totals_by_merchant};
+use crate::book::{Book, BookOperation, MemoryBook, MerchantTotals, totals_by_merchant};
 
 const REFUND_WAITS: &str = "4000000000007726";
 const REFUND_FAILS_LATER: &str = "4000000000005126";
@@ -27,18 +27,18 @@ const ANSWERS_TWICE: &str = "4000000000003220";
 
 /// The sandbox's time, which a test moves.
 #[derive(Clone)]
-struct ManualClock(Arc<AtomicU64>);
+pub(super) struct ManualClock(Arc<AtomicU64>);
 
 impl ManualClock {
-    fn new() -> ManualClock {
+    pub(super) fn new() -> ManualClock {
         ManualClock(Arc::new(AtomicU64::new(NOW_MS)))
     }
 
-    fn set(&self, now_ms: u64) {
+    pub(super) fn set(&self, now_ms: u64) {
         self.0.store(now_ms, Ordering::SeqCst);
     }
 
-    fn start(&self, book: &MemoryBook) -> SandboxAcquirer {
+    pub(super) fn start(&self, book: &(impl Book + Clone)) -> SandboxAcquirer {
         let clock = self.clone();
         SandboxAcquirer::start_with_clock(book.clone(), move || clock.0.load(Ordering::SeqCst)).expect("a thread")
     }

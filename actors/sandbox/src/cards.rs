@@ -1,14 +1,18 @@
-//! The behaviour of the sandbox's cards. It depends on the number; the numbers are common test card numbers.
+//! The behaviour of the sandbox's methods of payment. That of a card depends on its number, a common test card number;
+//! that of the others on the amount.
 
 use std::time::Duration;
 
-use crate::book::{BookInstrument, DeclineReason};
+use crate::book::{ActionPage, BookInstrument, DeclineReason};
+use till_domain::command::AuthenticationResult;
+use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus};
+use till_domain::money::Money;
 use till_storage::vault::CardNumber;
 
 /// Delay of the answers to calls for the slow card.
 const LATE_ANSWER: Duration = Duration::from_secs(5);
 
-/// The result of a payment's authorization.
+/// The result of a payment's authorization, once its customer has acted with success where that is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Behaviour {
     /// It is authorized, and settles after the merchant's delay.
@@ -19,20 +23,123 @@ pub(super) enum Behaviour {
     Decline(DeclineReason),
 }
 
-impl Behaviour {
-    /// The behaviour of a card.
-    pub(super) fn of(number: &CardNumber) -> Behaviour {
+/// The way of a payment's authorization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct AuthorizationPlan {
+    /// The page on which the customer must act first.
+    pub(super) asks: Option<ActionPage>,
+    /// The authentication of the card, when its result is known without a challenge.
+    pub(super) authentication: Option<AuthenticationResult>,
+    /// The result.
+    pub(super) behaviour: Behaviour,
+}
+
+impl AuthorizationPlan {
+    /// The plan of a card.
+    pub(super) fn of_card(number: &CardNumber, is_saved: bool) -> AuthorizationPlan {
         match number.expose_digits() {
+            "4000002760003184" | "4000003800000446" => AuthorizationPlan::challenge(Behaviour::Approve),
+            "4000002500003155" if !is_saved => AuthorizationPlan::challenge(Behaviour::Approve),
+            "4000008260003178" => AuthorizationPlan::challenge(Behaviour::Decline(DeclineReason::InsufficientFunds)),
+            "4000008400001629" => AuthorizationPlan::challenge(Behaviour::Decline(DeclineReason::CardDeclined)),
+            "4000008400001280" => {
+                AuthorizationPlan::refused(AuthenticationStatus::Unavailable, DeclineReason::AuthenticationUnavailable)
+            }
+            "4000008400001611" => {
+                AuthorizationPlan::refused(AuthenticationStatus::Rejected, DeclineReason::AuthenticationRejected)
+            }
+            "378282246310005" => AuthorizationPlan::unauthenticated(Behaviour::Approve),
+            digits => AuthorizationPlan {
+                authentication: Some(AuthenticationResult {
+                    flow: AuthenticationFlow::Frictionless,
+                    status: AuthenticationStatus::Authenticated,
+                    eci: Some(ECI_AUTHENTICATED),
+                }),
+                ..AuthorizationPlan::unauthenticated(Behaviour::of(digits))
+            },
+        }
+    }
+
+    /// The plan of a method whose customer confirms on a page, by the last two digits of the amount.
+    pub(super) fn of_method(page: ActionPage, money: Money) -> AuthorizationPlan {
+        match AmountBehaviour::of(money) {
+            Some(AmountBehaviour::MethodUnavailable) => {
+                AuthorizationPlan::unauthenticated(Behaviour::Decline(DeclineReason::MethodUnavailable))
+            }
+            None
+            | Some(
+                AmountBehaviour::AsksLate | AmountBehaviour::SucceedsLate | AmountBehaviour::SucceedsAfterDeadline,
+            ) => AuthorizationPlan { asks: Some(page), ..AuthorizationPlan::unauthenticated(Behaviour::Approve) },
+        }
+    }
+
+    /// The plan of a payment without an authentication and without an action.
+    pub(super) const fn unauthenticated(behaviour: Behaviour) -> AuthorizationPlan {
+        AuthorizationPlan { asks: None, authentication: None, behaviour }
+    }
+
+    const fn challenge(behaviour: Behaviour) -> AuthorizationPlan {
+        AuthorizationPlan { asks: Some(ActionPage::Challenge), ..AuthorizationPlan::unauthenticated(behaviour) }
+    }
+
+    fn refused(status: AuthenticationStatus, reason: DeclineReason) -> AuthorizationPlan {
+        let authentication = AuthenticationResult { flow: AuthenticationFlow::Frictionless, status, eci: None };
+        AuthorizationPlan {
+            authentication: Some(authentication),
+            ..AuthorizationPlan::unauthenticated(Behaviour::Decline(reason))
+        }
+    }
+}
+
+/// The electronic commerce indicator of an authenticated card.
+pub(super) const ECI_AUTHENTICATED: u8 = 5;
+
+/// The behaviour of PromptPay and mobile banking by the last two digits of the amount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AmountBehaviour {
+    /// The address or text comes five seconds late.
+    AsksLate,
+    /// It fails at once.
+    MethodUnavailable,
+    /// The result comes five seconds after the customer has paid.
+    SucceedsLate,
+    /// The success comes by itself, five seconds after the customer's time is over.
+    SucceedsAfterDeadline,
+}
+
+impl AmountBehaviour {
+    /// The behaviour for an amount; none for an ordinary one.
+    pub(super) const fn of(money: Money) -> Option<AmountBehaviour> {
+        match money.amount.get() % 100 {
+            91 => Some(AmountBehaviour::AsksLate),
+            92 => Some(AmountBehaviour::MethodUnavailable),
+            93 => Some(AmountBehaviour::SucceedsLate),
+            94 => Some(AmountBehaviour::SucceedsAfterDeadline),
+            _ => None,
+        }
+    }
+}
+
+impl Behaviour {
+    /// The behaviour of a card with these digits that is authenticated without a question.
+    fn of(digits: &str) -> Behaviour {
+        match digits {
             "4000000000000002" => Behaviour::Decline(DeclineReason::CardDeclined),
             "4000000000009995" => Behaviour::Decline(DeclineReason::InsufficientFunds),
             "4000000000000069" => Behaviour::Decline(DeclineReason::ExpiredCard),
             "4000000000000127" => Behaviour::Decline(DeclineReason::IncorrectCvc),
             "4000000000000119" => Behaviour::Decline(DeclineReason::ProcessingError),
-            // There is no page yet on which the holder could be authenticated.
-            "4000003800000446" => Behaviour::Decline(DeclineReason::AuthenticationRequired),
             "4000000000000077" => Behaviour::ApproveAndSettleAtOnce,
             // Among them 4242424242424242, and 4000000000000259, whose payments are disputed once they are captured.
             _ => Behaviour::Approve,
+        }
+    }
+
+    /// The reason for which it declines.
+    pub(super) const fn declines(self) -> Option<DeclineReason> {
+        match self {
+            Behaviour::Approve | Behaviour::ApproveAndSettleAtOnce => None,
+            Behaviour::Decline(reason) => Some(reason),
         }
     }
 }
@@ -103,11 +210,8 @@ mod tests {
 
     use super::*;
 
-    fn decline_code(number: &str) -> Option<&'static str> {
-        match Behaviour::of(&CardNumber::parse(number).expect("a card number")) {
-            Behaviour::Approve | Behaviour::ApproveAndSettleAtOnce => None,
-            Behaviour::Decline(reason) => Some(reason.code()),
-        }
+    fn plan(number: &str) -> AuthorizationPlan {
+        AuthorizationPlan::of_card(&CardNumber::parse(number).expect("a card number"), false)
     }
 
     #[test]
@@ -119,22 +223,34 @@ mod tests {
             ("4000000000000069", Some("expired_card")),
             ("4000000000000127", Some("incorrect_cvc")),
             ("4000000000000119", Some("processing_error")),
-            ("4000003800000446", Some("authentication_required")),
             ("4000000000000259", None),
             ("4000000000000077", None),
         ] {
-            assert_eq!(decline_code(number), code, "{number}");
+            assert_eq!(plan(number).behaviour.declines().map(DeclineReason::code), code, "{number}");
             assert!(code.is_none_or(|code| FAILURE_CODES.contains(&code)), "{number} is counted by its code");
         }
     }
 
     #[test]
     fn any_other_number_succeeds_and_only_one_settles_at_once() {
-        let behaviour = |number| Behaviour::of(&CardNumber::parse(number).expect("a card number"));
         for number in ["4242424242424242", "5555555555554444", "378282246310005", "4000000000000259"] {
-            assert_eq!(behaviour(number), Behaviour::Approve, "{number}");
+            assert_eq!(plan(number).behaviour, Behaviour::Approve, "{number}");
         }
-        assert_eq!(behaviour("4000000000000077"), Behaviour::ApproveAndSettleAtOnce);
+        assert_eq!(plan("4000000000000077").behaviour, Behaviour::ApproveAndSettleAtOnce);
+    }
+
+    #[test]
+    fn every_reason_that_a_customer_causes_is_counted_by_its_code() {
+        for reason in [
+            DeclineReason::AuthenticationFailed,
+            DeclineReason::AuthenticationRejected,
+            DeclineReason::AuthenticationUnavailable,
+            DeclineReason::CanceledByCustomer,
+            DeclineReason::PaymentDeclined,
+            DeclineReason::MethodUnavailable,
+        ] {
+            assert!(FAILURE_CODES.contains(&reason.code()), "{reason:?}");
+        }
     }
 
     #[test]

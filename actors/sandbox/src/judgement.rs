@@ -1,7 +1,7 @@
 //! The decisions of the sandbox, as lines of its book. No waiting, no clock, no disk.
 
 use crate::book::{
-    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
+    AuthorizationState, AuthorizeOutcome, BookAction, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
     PayoutOutcome,
 };
 use till_domain::command::EvidenceResult;
@@ -9,7 +9,8 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
 
-use super::cards::{Behaviour, Handling, is_disputed};
+use super::acts;
+use super::cards::{AuthorizationPlan, Behaviour, Handling, is_disputed};
 
 /// Text that references of refunds contain. Those of reversals, which are refunds to an acquirer, do not: no call of
 /// the operator's names one, so a reversal is never pending.
@@ -40,12 +41,14 @@ pub(super) struct BookRequest {
 /// The kinds of requests.
 #[derive(Debug, Clone)]
 pub(super) enum BookRequestKind {
-    /// To authorize.
-    Authorize { instrument: BookInstrument, capture: CaptureMode, behaviour: Behaviour },
+    /// To authorize; the action is the one that the plan asks for.
+    Authorize { instrument: BookInstrument, capture: CaptureMode, plan: AuthorizationPlan, action: Option<BookAction> },
     /// Change the authorization under a reference.
     FollowUp { what: FollowUp, authorization: String },
     /// To pay a payout.
     Payout,
+    /// To cancel the action that the authorization under a reference waits for.
+    CancelAction { authorization: String, deadline_passed: bool },
 }
 
 impl BookRequest {
@@ -53,7 +56,9 @@ impl BookRequest {
     pub(super) fn authorization(&self) -> Option<&str> {
         match &self.what {
             BookRequestKind::Authorize { .. } | BookRequestKind::Payout => None,
-            BookRequestKind::FollowUp { authorization, .. } => Some(authorization),
+            BookRequestKind::FollowUp { authorization, .. } | BookRequestKind::CancelAction { authorization, .. } => {
+                Some(authorization)
+            }
         }
     }
 
@@ -72,9 +77,17 @@ impl BookRequest {
                 BookOperation::PendingRefund { authorization: of, .. } => {
                     (*what, authorization) == (FollowUp::Refund, of)
                 }
-                BookOperation::Authorize { .. } | BookOperation::Payout(_) | BookOperation::TimedOut => false,
+                BookOperation::Authorize { .. }
+                | BookOperation::Payout(_)
+                | BookOperation::TimedOut
+                | BookOperation::CancelAction { .. }
+                | BookOperation::Bill { .. }
+                | BookOperation::LateApproval { .. } => false,
             },
             BookRequestKind::Payout => matches!(line.operation, BookOperation::Payout(_)),
+            BookRequestKind::CancelAction { authorization, deadline_passed: _ } => {
+                matches!(&line.operation, BookOperation::CancelAction { authorization: of, .. } if of == authorization)
+            }
         };
         is_same_operation
             && (&self.reference, self.merchant, self.payment, self.money)
@@ -88,7 +101,9 @@ impl BookRequest {
             | (BookRequestKind::FollowUp { .. }, Some(BookOperation::Authorize { instrument, .. })) => {
                 Handling::of(instrument)
             }
-            (BookRequestKind::FollowUp { .. } | BookRequestKind::Payout, _) => Handling::AtOnce,
+            (BookRequestKind::FollowUp { .. } | BookRequestKind::Payout | BookRequestKind::CancelAction { .. }, _) => {
+                Handling::AtOnce
+            }
         }
     }
 
@@ -102,10 +117,20 @@ impl BookRequest {
     pub(super) fn judge(self, authorization: Option<&BookLine>, now_ms: u64) -> (BookLine, Option<BookLine>) {
         let handling = self.handling(authorization);
         let (operation, changed) = match &self.what {
-            BookRequestKind::Authorize { instrument, capture, behaviour } => {
+            BookRequestKind::Authorize { instrument, capture, plan, action } => {
                 let captures = *capture == CaptureMode::Automatic && handling != Handling::CaptureFails;
-                let outcome = authorize(self.money, captures, *behaviour);
-                (BookOperation::Authorize { instrument: instrument.clone(), capture: *capture, outcome }, None)
+                let action = action.clone().map(|action| acts::given(action, plan.behaviour, self.money, now_ms));
+                let outcome = match action {
+                    None => authorize(self.money, captures, plan.behaviour),
+                    Some(_) => AuthorizeOutcome::Waiting,
+                };
+                let (instrument, capture, authentication) = (instrument.clone(), *capture, plan.authentication);
+                (BookOperation::Authorize { instrument, capture, authentication, action, outcome }, None)
+            }
+            BookRequestKind::CancelAction { authorization: reference, deadline_passed } => {
+                let own = authorization.filter(|line| (line.merchant, line.payment) == (self.merchant, self.payment));
+                let (was_too_late, changed) = acts::cancel(own, *deadline_passed, now_ms);
+                (BookOperation::CancelAction { authorization: reference.clone(), was_too_late }, changed)
             }
             BookRequestKind::Payout => (BookOperation::Payout(pay_out(self.money)), None),
             BookRequestKind::FollowUp { what, authorization: reference } => {
@@ -238,8 +263,8 @@ fn authorize(money: Money, captures: bool, behaviour: Behaviour) -> AuthorizeOut
 /// The authorization's line after this change, or the reason why it is declined.
 fn follow_up(what: FollowUp, money: Money, line: Option<&BookLine>) -> Result<BookLine, DeclineReason> {
     let line = line.ok_or(DeclineReason::UnknownAuthorization)?;
-    let BookOperation::Authorize { instrument, capture, outcome: AuthorizeOutcome::Approved(state) } = &line.operation
-    else {
+    let mut changed = line.clone();
+    let BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } = &mut changed.operation else {
         return Err(DeclineReason::UnknownAuthorization);
     };
     if state.voided_minor > 0 {
@@ -248,12 +273,8 @@ fn follow_up(what: FollowUp, money: Money, line: Option<&BookLine>) -> Result<Bo
     if money.currency != line.money.currency {
         return Err(DeclineReason::WrongAmount);
     }
-    let state = change(what, money.amount.get(), line.money.amount.get(), *state)?;
-    let outcome = AuthorizeOutcome::Approved(state);
-    Ok(BookLine {
-        operation: BookOperation::Authorize { instrument: instrument.clone(), capture: *capture, outcome },
-        ..line.clone()
-    })
+    *state = change(what, money.amount.get(), line.money.amount.get(), *state)?;
+    Ok(changed)
 }
 
 fn change(
@@ -294,7 +315,12 @@ mod tests {
 
     fn card(capture: CaptureMode, behaviour: Behaviour) -> BookRequestKind {
         let instrument = BookInstrument::Card { first_six: *b"424242", last_four: *b"4242" };
-        BookRequestKind::Authorize { instrument, capture, behaviour }
+        BookRequestKind::Authorize {
+            instrument,
+            capture,
+            plan: AuthorizationPlan::unauthenticated(behaviour),
+            action: None,
+        }
     }
 
     fn authorized(capture: CaptureMode) -> BookLine {
@@ -392,8 +418,8 @@ mod tests {
     #[test]
     fn a_reversal_is_never_pending_as_a_refund_is() {
         let instrument = BookInstrument::Card { first_six: *b"400000", last_four: *b"7726" };
-        let what =
-            BookRequestKind::Authorize { instrument, capture: CaptureMode::Automatic, behaviour: Behaviour::Approve };
+        let (capture, plan) = (CaptureMode::Automatic, AuthorizationPlan::unauthenticated(Behaviour::Approve));
+        let what = BookRequestKind::Authorize { instrument, capture, plan, action: None };
         let authorized = request("authorize", thb(100), what).judge(None, 5).0;
         let refund =
             |reference: &str| BookRequest { reference: reference.to_owned(), ..follow(FollowUp::Refund, thb(100)) };

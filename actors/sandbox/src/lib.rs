@@ -2,14 +2,22 @@
 
 mod acquirer;
 #[cfg(test)]
+mod action_tests;
+mod actions;
+mod acts;
+mod answers;
+#[cfg(test)]
 mod behaviour_tests;
 pub mod book;
 mod book_thread;
 #[cfg(test)]
 mod card_tests;
 mod cards;
+mod due_answers;
 mod judgement;
 mod queue;
 
 pub use acquirer::SandboxAcquirer;
+pub use actions::{ActResult, ShownAction};
+pub use book::{ActionId, ActionOutcome, ActionPage};
 pub use judgement::PendingEnd;

@@ -9,8 +9,9 @@ use crate::book::BookLine;
 use till_domain::ids::MerchantId;
 use tokio::sync::oneshot;
 
+use super::acts::Act;
 use super::cards::Handling;
-use super::judgement::{BookRequest, PendingEnd, TakenMoney};
+use super::judgement::{BookRequest, PendingEnd};
 use till_actors::acquirer::AcquirerUnavailable;
 
 /// Limit of the requests that wait: 20 MB, at some 300 bytes each. The callers have far lower limits of their own.
@@ -30,8 +31,10 @@ pub(super) struct Answered {
     pub(super) line: Option<BookLine>,
     /// The way in which the answer is given.
     pub(super) handling: Handling,
-    /// The properties of the money that the request captures.
-    pub(super) taken: TakenMoney,
+    /// The line of the authorization that it is about, after the request.
+    pub(super) authorization: Option<BookLine>,
+    /// The sandbox's time, in milliseconds since the Unix epoch.
+    pub(super) at_ms: u64,
 }
 
 /// The answer to a request, or the reason why there is none.
@@ -41,6 +44,7 @@ pub(super) type Recorded = Result<Answered, AcquirerUnavailable>;
 pub(super) type PendingAnswer = Result<oneshot::Receiver<Recorded>, AcquirerUnavailable>;
 
 /// A task of the book's thread.
+#[expect(clippy::large_enum_variant, reason = "nearly every task is the large one")]
 pub(super) enum BookTask {
     /// Carry out a request, unless it was carried out before.
     CarryOut(BookRequest),
@@ -48,6 +52,10 @@ pub(super) enum BookTask {
     Find(String),
     /// End a merchant's pending refund or payout under a reference.
     EndPending { merchant: MerchantId, reference: String, end: PendingEnd },
+    /// Look up the line of the authorization that the text of a QR code is the bill of.
+    FindBill(String),
+    /// Record what a customer did. The answer has no line when that changes nothing.
+    Act(Act),
 }
 
 impl From<BookRequest> for BookTask {
@@ -107,11 +115,19 @@ impl RequestQueue {
     }
 
     /// The waiting requests, at least one and at most a group, when the first has waited long enough or there are
-    /// enough of them; none once the queue is closed and empty.
-    pub(super) fn next_group(&self) -> Option<Vec<Job>> {
+    /// enough of them; no request when there is none for `idle_max`, and none at all once the queue is closed and empty.
+    pub(super) fn next_group(&self, idle_max: Option<Duration>) -> Option<Vec<Job>> {
         let idle = |state: &mut QueueState| state.waiting.is_empty() && !state.closed;
         let mut state = self.lock();
-        self.changed.wait_while(&mut state, idle);
+        match idle_max {
+            None => self.changed.wait_while(&mut state, idle),
+            Some(idle_max) => {
+                self.changed.wait_while_for(&mut state, idle, idle_max);
+                if idle(&mut state) {
+                    return Some(Vec::new());
+                }
+            }
+        }
         let first = state.waiting.front()?.since;
         self.wait_until_full(&mut state, self.delay.saturating_sub(first.elapsed()));
         let count = state.waiting.len().min(GROUP_MAX);
@@ -169,11 +185,12 @@ mod tests {
         let reference = |job: Job| match job.request {
             BookTask::CarryOut(request) => request.reference,
             BookTask::Find(reference) | BookTask::EndPending { reference, .. } => reference,
+            BookTask::FindBill(_) | BookTask::Act(_) => panic!("it was not asked for"),
         };
         let references = |group: Vec<Job>| group.into_iter().map(reference).collect::<Vec<_>>();
-        let first = references(queue.next_group().expect("a group"));
+        let first = references(queue.next_group(None).expect("a group"));
         assert_eq!(first, (0..GROUP_MAX).map(|number| number.to_string()).collect::<Vec<_>>());
-        assert_eq!(references(queue.next_group().expect("a group")), [GROUP_MAX.to_string()]);
+        assert_eq!(references(queue.next_group(None).expect("a group")), [GROUP_MAX.to_string()]);
     }
 
     #[test]
@@ -192,8 +209,8 @@ mod tests {
         queue.push(request(1)).expect("there is room");
         queue.close();
         assert_eq!(queue.push(request(2)).expect_err("closed").reason, "the sandbox has stopped");
-        assert_eq!(queue.next_group().map(|group| group.len()), Some(1));
-        assert!(queue.next_group().is_none());
+        assert_eq!(queue.next_group(None).map(|group| group.len()), Some(1));
+        assert!(queue.next_group(None).is_none());
     }
 
     #[test]
@@ -202,7 +219,17 @@ mod tests {
         let mut answer = queue.push(request(1)).expect("there is room");
         queue.abandon();
         assert_eq!(answer.try_recv().expect_err("no answer"), oneshot::error::TryRecvError::Closed);
-        assert!(queue.next_group().is_none());
+        assert!(queue.next_group(None).is_none());
+    }
+
+    #[test]
+    fn an_idle_queue_gives_no_request_after_its_time() {
+        let queue = RequestQueue::new();
+        assert_eq!(queue.next_group(Some(Duration::from_millis(5))).map(|group| group.len()), Some(0));
+        queue.push(request(1)).expect("there is room");
+        assert_eq!(queue.next_group(Some(FOR_EVER)).map(|group| group.len()), Some(1));
+        queue.close();
+        assert!(queue.next_group(Some(FOR_EVER)).is_none());
     }
 
     /// Longer than any test that passes.
@@ -214,7 +241,7 @@ mod tests {
         for (queue, delay) in [(RequestQueue::with_delay(at_most), at_most), (RequestQueue::new(), GROUP_DELAY)] {
             let start = Instant::now();
             queue.push(request(1)).expect("there is room");
-            assert_eq!(queue.next_group().map(|group| group.len()), Some(1));
+            assert_eq!(queue.next_group(None).map(|group| group.len()), Some(1));
             assert!(start.elapsed() >= delay, "{:?}", start.elapsed());
         }
     }
@@ -224,7 +251,7 @@ mod tests {
         let queue = RequestQueue::with_delay(FOR_EVER);
         std::thread::scope(|scope| {
             let start = Instant::now();
-            let group = scope.spawn(|| queue.next_group());
+            let group = scope.spawn(|| queue.next_group(None));
             queue.push(request(0)).expect("there is room");
             std::thread::sleep(Duration::from_millis(50)); // Until the thread delays a group.
             for number in 1..FULL_GROUP {
@@ -241,7 +268,7 @@ mod tests {
         let start = Instant::now();
         queue.push(request(1)).expect("there is room");
         std::thread::scope(|scope| {
-            let group = scope.spawn(|| queue.next_group());
+            let group = scope.spawn(|| queue.next_group(None));
             queue.close();
             assert_eq!(group.join().expect("no panic").map(|group| group.len()), Some(1));
         });

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use till_domain::card::CardExpiry;
-use till_domain::command::{AuthorizationResult, EvidenceResult};
+use till_domain::command::{AuthorizationResult, Cancellation, EvidenceResult};
 use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId};
 use till_domain::money::Money;
 use till_domain::payment::{CaptureMode, Failure};
@@ -25,8 +25,13 @@ pub type AcquirerAnswer<T> = Pin<Box<dyn Future<Output = Result<T, AcquirerUnava
 /// first. While a call is pending, a repetition gets its present state. The outcome of a call that times out is unknown,
 /// which is never treated as a failure: the call is repeated under the same reference.
 pub trait Acquirer: Send + Sync + 'static {
-    /// Reserves money, and captures it at once when asked to.
-    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<Authorization>;
+    /// Reserves money, and captures it at once when asked to. When the customer must act first, the answer says what to
+    /// do; once the customer has acted, the acquirer sends a late answer, and answers a repeated call with the same.
+    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<AuthorizationResult>;
+
+    /// Cancels the action that the customer was asked for, and with it the authorization that waits for it. An acquirer
+    /// that has authorized by then answers with the approval, and the money is given back.
+    fn cancel(&self, request: CancelRequest) -> AcquirerAnswer<Cancellation>;
 
     /// Captures reserved money, or a part of it, and releases the rest. An authorization is captured at most once.
     fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
@@ -96,6 +101,26 @@ pub struct AuthorizeRequest {
     pub instrument: Instrument,
     /// Automatic when the money is to be captured at once.
     pub capture: CaptureMode,
+    /// The page of this server to which a customer who acted elsewhere comes back: its path, below the server's public
+    /// address.
+    pub return_path: String,
+}
+
+/// A request to cancel the action that an authorization waits for.
+#[derive(Debug, Clone)]
+pub struct CancelRequest {
+    /// Till's reference of the call.
+    pub reference: Reference,
+    /// Till's reference of the authorization.
+    pub authorization: Reference,
+    /// The merchant of the payment.
+    pub merchant: MerchantId,
+    /// The payment.
+    pub payment: PaymentId,
+    /// The amount of the authorization.
+    pub money: Money,
+    /// True when the customer's time is over; otherwise the customer gave up, or the merchant voided the payment.
+    pub deadline_passed: bool,
 }
 
 /// The means of payment. Secret parts are zeroized when it is dropped.
@@ -109,12 +134,18 @@ pub enum Instrument {
         expiry: CardExpiry,
         /// Its security code; none for a saved card, and none after a restart of the process.
         security_code: Option<SecurityCode>,
+        /// True for a saved card, which its holder has used here before.
+        is_saved: bool,
     },
     /// Instalments.
     Installment {
         /// The plan.
         plan: InstallmentPlan,
     },
+    /// A transfer that a PromptPay QR code asks for.
+    PromptPay,
+    /// A confirmation at the customer's bank.
+    MobileBanking,
 }
 
 /// A request to change an authorization: to capture, void or refund it.
@@ -161,47 +192,6 @@ pub struct EvidenceRequest {
     pub evidence: Evidence,
 }
 
-/// The result of an authorization.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Authorization {
-    /// The money is reserved.
-    Approved {
-        /// The acquirer's own reference, which captures, voids and refunds name.
-        acquirer_reference: String,
-        /// True when it was captured at once.
-        captured: bool,
-        /// True when captured money is available at once, regardless of the merchant's settlement delay.
-        settles_at_once: bool,
-        /// True when the customer disputes captured money as soon as it is captured.
-        is_disputed: bool,
-    },
-    /// The customer must act first, for example authenticate the card.
-    NeedsAction {
-        /// The acquirer's own reference of the pending authorization.
-        acquirer_reference: String,
-        /// The address that the customer is to be sent to.
-        url: String,
-    },
-    /// It is declined.
-    Declined(Failure),
-}
-
-impl From<Authorization> for AuthorizationResult {
-    fn from(authorization: Authorization) -> AuthorizationResult {
-        match authorization {
-            Authorization::Approved { acquirer_reference, captured, settles_at_once, is_disputed } => {
-                AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed }
-            }
-            // No payment can wait for its customer yet: no part of the server sends the customer to the address.
-            Authorization::NeedsAction { acquirer_reference: _, url: _ } => AuthorizationResult::Declined(Failure {
-                code: "customer_action_required".to_owned(),
-                message: "The payment needs a step by the customer, which is not supported yet.".to_owned(),
-            }),
-            Authorization::Declined(failure) => AuthorizationResult::Declined(failure),
-        }
-    }
-}
-
 /// The result of a capture, a void, a refund or a payout, if it has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Completion {
@@ -234,21 +224,9 @@ pub enum Awaited {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FoundCall {
     /// An authorization.
-    Authorization(Authorization),
+    Authorization(AuthorizationResult),
+    /// The cancellation of an action.
+    Cancellation(Cancellation),
     /// A capture, a void, a refund or a payout.
     Completion(Completion),
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_authorization_that_needs_the_customer_counts_as_declined() {
-        let waits =
-            Authorization::NeedsAction { acquirer_reference: "a".to_owned(), url: "https://a.example".to_owned() };
-        let AuthorizationResult::Declined(failure) = waits.into() else { panic!("it is not declined") };
-        assert_eq!(failure.code, "customer_action_required");
-        assert!(failure.message.ends_with('.'));
-    }
 }

@@ -1,13 +1,14 @@
 //! The promises that every acquirer keeps, as checks for any implementation: they ask it to move money, so give them
 //! play money or a provider's test account.
 
+use till_domain::command::{AuthorizationResult, Cancellation, RequiredAction};
 use till_domain::ids::{MerchantId, PaymentId, PayoutId, RefundId};
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
 
 use super::calls::{
-    Acquirer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, FoundCall, Instrument,
-    PayoutRequest,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, CancelRequest, Completion, FollowUpRequest,
+    FoundCall, Instrument, PayoutRequest,
 };
 use super::reference::{PaymentStep, Reference};
 
@@ -25,6 +26,10 @@ pub struct Conformance<'a> {
     pub approved: &'a dyn Fn() -> Instrument,
     /// Makes an instrument that is declined.
     pub declined: &'a dyn Fn() -> Instrument,
+    /// Makes an instrument that is approved once the customer has acted.
+    pub asking: &'a dyn Fn() -> Instrument,
+    /// Acts as the customer is asked to, with success.
+    pub act: &'a dyn Fn(&RequiredAction) -> AcquirerAnswer<()>,
 }
 
 /// A promise that was not kept.
@@ -53,6 +58,8 @@ impl Conformance<'_> {
         self.check_capture().await?;
         self.check_void().await?;
         self.check_refunds().await?;
+        self.check_action().await?;
+        self.check_canceled_action().await?;
         self.check_payout().await
     }
 
@@ -61,7 +68,7 @@ impl Conformance<'_> {
         let ask = || self.acquirer.authorize(self.request(payment, (self.declined)(), CaptureMode::Manual));
         expect("a call that was never made is not found", &self.find(payment, PaymentStep::Authorize).await?, &None)?;
         let first = ask().await?;
-        let is_declined = matches!(&first, Authorization::Declined(failure) if !failure.code.is_empty());
+        let is_declined = matches!(&first, AuthorizationResult::Declined { failure, .. } if !failure.code.is_empty());
         require("the declined instrument is declined with a code", is_declined, &first)?;
         expect("a repeated authorization is answered as the first", &ask().await?, &first)?;
         let found = Some(FoundCall::Authorization(first));
@@ -108,6 +115,53 @@ impl Conformance<'_> {
         require("no more is refunded than was captured", !is_done(&more), &more)
     }
 
+    /// A payment that waits for its customer, and what the customer is asked to do.
+    async fn asked(&self) -> Result<(PaymentId, RequiredAction), Unmet> {
+        let payment = (self.new_payment)();
+        let answer = self.ask_again(payment).await?;
+        let AuthorizationResult::NeedsAction(required) = answer else {
+            let promise = "the asking instrument needs an action of the customer";
+            return Err(Unmet::Promise { promise, answer: format!("{answer:?}") });
+        };
+        let again = AuthorizationResult::NeedsAction(required.clone());
+        expect("a repeated authorization asks for the same action", &self.ask_again(payment).await?, &again)?;
+        let found = Some(FoundCall::Authorization(again));
+        expect("a waiting authorization is found", &self.find(payment, PaymentStep::Authorize).await?, &found)?;
+        Ok((payment, required))
+    }
+
+    async fn ask_again(&self, payment: PaymentId) -> Result<AuthorizationResult, Unmet> {
+        Ok(self.acquirer.authorize(self.request(payment, (self.asking)(), CaptureMode::Automatic)).await?)
+    }
+
+    async fn check_action(&self) -> Result<(), Unmet> {
+        let (payment, required) = self.asked().await?;
+        (self.act)(&required).await?;
+        let approval = self.ask_again(payment).await?;
+        let is_approved = matches!(approval, AuthorizationResult::Approved { .. });
+        require("the repeated call is approved once the customer has acted", is_approved, &approval)?;
+        let canceled = self.cancel(payment).await?;
+        expect("an action that was taken is not canceled", &canceled, &Cancellation::TooLate(approval))
+    }
+
+    async fn check_canceled_action(&self) -> Result<(), Unmet> {
+        let (payment, required) = self.asked().await?;
+        expect("an open action is canceled", &self.cancel(payment).await?, &Cancellation::Canceled)?;
+        expect("a repeated cancellation is answered alike", &self.cancel(payment).await?, &Cancellation::Canceled)?;
+        (self.act)(&required).await?;
+        let answer = self.ask_again(payment).await?;
+        let is_declined = matches!(answer, AuthorizationResult::Declined { .. });
+        require("a canceled authorization is declined", is_declined, &answer)
+    }
+
+    async fn cancel(&self, payment: PaymentId) -> Result<Cancellation, Unmet> {
+        let reference = |step| Reference::new(payment, step);
+        let (reference, authorization) = (reference(PaymentStep::Cancel), reference(PaymentStep::Authorize));
+        let (merchant, money, deadline_passed) = (self.merchant, self.money, false);
+        let request = CancelRequest { reference, authorization, merchant, payment, money, deadline_passed };
+        Ok(self.acquirer.cancel(request).await?)
+    }
+
     async fn check_payout(&self) -> Result<(), Unmet> {
         let payout = PayoutId::from_raw((self.new_payment)().raw());
         let reference = Reference::of_payout(payout);
@@ -126,12 +180,15 @@ impl Conformance<'_> {
         let payment = (self.new_payment)();
         let answer = self.acquirer.authorize(self.request(payment, (self.approved)(), capture)).await?;
         match &answer {
-            Authorization::Approved { acquirer_reference, captured, settles_at_once: _, is_disputed: _ }
+            AuthorizationResult::Approved { acquirer_reference, captured, .. }
                 if *captured == (capture == CaptureMode::Automatic) =>
             {
                 Ok((payment, acquirer_reference.clone()))
             }
-            Authorization::Approved { .. } | Authorization::NeedsAction { .. } | Authorization::Declined(_) => {
+            AuthorizationResult::Approved { .. }
+            | AuthorizationResult::NeedsAction(_)
+            | AuthorizationResult::Processing
+            | AuthorizationResult::Declined { .. } => {
                 let promise = "the approved instrument is approved, and captured when it was to be";
                 Err(Unmet::Promise { promise, answer: format!("{answer:?}") })
             }
@@ -148,7 +205,8 @@ impl Conformance<'_> {
 
     fn request(&self, payment: PaymentId, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
         let reference = Reference::new(payment, PaymentStep::Authorize);
-        AuthorizeRequest { reference, merchant: self.merchant, payment, money: self.money, instrument, capture }
+        let (merchant, money, return_path) = (self.merchant, self.money, "/return".to_owned());
+        AuthorizeRequest { reference, merchant, payment, money, instrument, capture, return_path }
     }
 
     fn follow_up(&self, payment: PaymentId, step: PaymentStep, own: &str, money: Money) -> FollowUpRequest {

@@ -6,7 +6,7 @@ mod reference;
 pub mod security_codes;
 
 pub use calls::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Awaited, Completion,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, Awaited, CancelRequest, Completion,
     EvidenceRequest, FollowUpRequest, FoundCall, Instrument, LateAnswer, LateAnswers, PayoutRequest,
 };
 pub use reference::{NamedCall, PaymentStep, Reference, UnknownReference};

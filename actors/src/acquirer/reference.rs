@@ -31,6 +31,8 @@ pub enum PaymentStep {
     Void,
     /// The reversal of its whole capture, or of the capture of a payment that had ended before.
     Reverse,
+    /// The cancellation of the action that its authorization waits for.
+    Cancel,
     /// One of its refunds, by the refund's id.
     Refund(RefundId),
 }
@@ -51,6 +53,7 @@ impl Reference {
             PaymentStep::Capture => write!(text, "{payment}/capture"),
             PaymentStep::Void => write!(text, "{payment}/void"),
             PaymentStep::Reverse => write!(text, "{payment}/reverse"),
+            PaymentStep::Cancel => write!(text, "{payment}/cancel"),
             PaymentStep::Refund(refund) => write!(text, "{payment}/refund/{:?}", refund.raw()),
         };
         let numbered = if attempt == FIRST_ATTEMPT { Ok(()) } else { write!(text, "/{attempt}") };
@@ -119,6 +122,7 @@ impl FromStr for NamedCall {
             "capture" => PaymentStep::Capture,
             "void" => PaymentStep::Void,
             "reverse" => PaymentStep::Reverse,
+            "cancel" => PaymentStep::Cancel,
             "refund" => PaymentStep::Refund(refund_id(parts.next().ok_or(UnknownReference)?)?),
             _ => return Err(UnknownReference),
         };
@@ -152,6 +156,7 @@ mod tests {
             (PaymentStep::Capture, "pay_01h2e8kqvbfwea724h75qc655w/capture"),
             (PaymentStep::Void, "pay_01h2e8kqvbfwea724h75qc655w/void"),
             (PaymentStep::Reverse, "pay_01h2e8kqvbfwea724h75qc655w/reverse"),
+            (PaymentStep::Cancel, "pay_01h2e8kqvbfwea724h75qc655w/cancel"),
             (
                 PaymentStep::Refund(RefundId::from_raw(payment.raw())),
                 "pay_01h2e8kqvbfwea724h75qc655w/refund/01h2e8kqvbfwea724h75qc655w",

@@ -131,9 +131,9 @@ impl<S: Copy + Ord, P> WorkQueue<S, P> {
         self.state.lock().entries.values().filter(|entry| !entry.pause.is_zero()).count()
     }
 
-    /// Calls `see` with every subject and the instant at which it was added.
-    pub(crate) fn each(&self, mut see: impl FnMut(S, Instant)) {
-        self.state.lock().entries.iter().for_each(|(subject, entry)| see(*subject, entry.since));
+    /// Calls `see` with every subject, the instant at which it was added, and the one at which it is due.
+    pub(crate) fn each(&self, mut see: impl FnMut(S, Instant, Millis)) {
+        self.state.lock().entries.iter().for_each(|(subject, entry)| see(*subject, entry.since, entry.due));
     }
 
     /// The earliest instant at which a subject is or was due. Reads every subject.
@@ -222,7 +222,7 @@ mod tests {
 
     fn subjects(queue: &WorkQueue<char>) -> usize {
         let mut count = 0;
-        queue.each(|_, _| count += 1);
+        queue.each(|_, _, _| count += 1);
         count
     }
 
@@ -343,8 +343,9 @@ mod tests {
         let (queue, now) = queue();
         let oldest = || {
             let mut oldest: Option<(Instant, char)> = None;
-            queue
-                .each(|subject, since| oldest = Some(oldest.map_or((since, subject), |old| old.min((since, subject)))));
+            queue.each(|subject, since, _| {
+                oldest = Some(oldest.map_or((since, subject), |old| old.min((since, subject))))
+            });
             oldest
         };
         assert_eq!((oldest(), queue.earliest_due()), (None, None));

@@ -7,4 +7,4 @@ mod overdrawn;
 pub(crate) use overdrawn::OverdrawnCounter;
 pub use payment_outcomes::{FAILURE_CODES, PaymentCounts};
 pub(crate) use record_counts::Counted;
-pub use record_counts::{Counts, RecordCounts};
+pub use record_counts::{ActionStep, Counts, RecordCounts};

@@ -6,17 +6,21 @@ use till_domain::payment::{CaptureMode, OperationKind};
 
 use crate::merchant::Changes;
 
-/// The failure codes that are counted by themselves: those of declined cards, and those of Till. Every other code is counted
+/// The failure codes that are counted by themselves: those of declined payments, and those of Till. Every other code is counted
 /// as the last one.
-pub const FAILURE_CODES: [&str; 10] = [
-    "authentication_required",
+pub const FAILURE_CODES: [&str; 14] = [
+    "authentication_failed",
+    "authentication_rejected",
+    "authentication_unavailable",
+    "canceled_by_customer",
     "capture_failed",
     "card_declined",
     "card_not_available",
-    "customer_action_required",
     "expired_card",
     "incorrect_cvc",
     "insufficient_funds",
+    "method_unavailable",
+    "payment_declined",
     "processing_error",
     "other",
 ];

@@ -22,6 +22,10 @@ pub struct Counts {
 pub struct RecordCounts {
     /// Payments that an acquirer authorized after they had ended.
     pub late_successes: u64,
+    /// Late successes whose money is back.
+    pub late_successes_returned: u64,
+    /// Actions of customers, by what happened to them.
+    pub actions: [u64; ActionStep::ALL.len()],
     /// Payments by what became of them.
     pub payments: PaymentCounts,
     /// Rows that were removed in the background.
@@ -59,6 +63,10 @@ impl Counts {
             records.late_successes += 1;
             tracing::warn!(%merchant_id, %payment_id, "a payment was authorized after it had ended: its money is returned");
         }
+        records.late_successes_returned += u64::from(record.is_returned);
+        if let Some(step) = record.action {
+            records.actions[step as usize] += 1;
+        }
         if let Some(outcome) = &record.outcome {
             records.payments.note(merchant_id, outcome);
         }
@@ -72,14 +80,61 @@ pub(crate) struct Counted {
     removed_rows: RemovedRows,
     late_success: Option<PaymentId>,
     outcome: Option<PaymentOutcome>,
+    action: Option<ActionStep>,
+    /// True when the money of a late success is back.
+    is_returned: bool,
 }
 
 impl Counted {
     /// The effects of a record; its changes of keys are not seen here.
     pub(crate) fn of(mutation: &Mutation, changes: &Changes) -> Counted {
         let (removed_rows, outcome) = (RemovedRows::of(mutation), PaymentOutcome::of(mutation, changes));
-        Counted { changes_keys: false, removed_rows, late_success: late_success(mutation), outcome }
+        let (action, is_returned) = (ActionStep::of(mutation), mutation.events.iter().any(is_return));
+        let late_success = late_success(mutation);
+        Counted { changes_keys: false, removed_rows, late_success, outcome, action, is_returned }
     }
+}
+
+till_domain::word_enum! {
+    /// What happened to the action of a customer.
+    pub enum ActionStep: name {
+        /// The customer was asked to act.
+        Asked => "asked",
+        /// The customer has acted.
+        Done => "done",
+        /// The customer gave up.
+        GivenUp => "given_up",
+        /// The merchant voided the payment.
+        Voided => "voided",
+        /// The customer did not act in time.
+        Expired => "expired",
+    }
+}
+
+impl ActionStep {
+    /// What a record did to an action. A record is about one payment's action at most.
+    fn of(mutation: &Mutation) -> Option<ActionStep> {
+        let is_canceled = mutation.events.iter().any(|event| matches!(event, Event::ActionCancelRequested { .. }));
+        mutation.events.iter().find_map(|event| {
+            if let Event::ActionRequired { .. } = event {
+                Some(ActionStep::Asked)
+            } else if let Event::ActionTaken { .. } = event {
+                Some(ActionStep::Done)
+            } else if let Event::PaymentFailed { .. } = event {
+                is_canceled.then_some(ActionStep::GivenUp)
+            } else if let Event::PaymentVoided { .. } = event {
+                is_canceled.then_some(ActionStep::Voided)
+            } else if let Event::PaymentExpired { .. } = event {
+                is_canceled.then_some(ActionStep::Expired)
+            } else {
+                None
+            }
+        })
+    }
+}
+
+const fn is_return(event: &Event) -> bool {
+    matches!(event, Event::LateCallEnded { returned_at: Some(_), .. })
 }
 
 /// The payment that had ended before the acquirer authorized it. A record has one answer of an acquirer.

@@ -8,7 +8,7 @@ use till_domain::effect::{Effect, EffectId, EffectKind};
 use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId, RefundId};
 use till_domain::merchant::AcquirerName;
 use till_domain::money::{AmountMinor, Money};
-use till_domain::payment::{Failure, OperationKind, Payment};
+use till_domain::payment::{Failure, OperationKind, Payment, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::records::{Disputes, Effects, OpenEvidence, Payments, Payouts, Refunds, Rows, Unreadable};
 use till_domain::refund::Refund;
@@ -18,8 +18,8 @@ use till_storage::vault::{CardNumber, CardNumberOf, Keyring};
 
 use crate::acquirer::security_codes::SecurityCodes;
 use crate::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, Completion, EvidenceRequest, FollowUpRequest,
-    FoundCall, Instrument, NamedCall, PaymentStep, PayoutRequest, Reference,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, CancelRequest, Completion, EvidenceRequest,
+    FollowUpRequest, FoundCall, Instrument, NamedCall, PaymentStep, PayoutRequest, Reference,
 };
 use crate::store::Store;
 
@@ -136,6 +136,7 @@ impl AcquirerCaller {
         let acquirer = self.acquirer(payment.acquirer)?;
         match effect.kind {
             EffectKind::Authorize => self.authorize(acquirer, merchant, payment).await,
+            EffectKind::CancelAction => cancel(acquirer, merchant, payment).await,
             EffectKind::Capture => operate(acquirer, merchant, payment, OperationKind::Capture).await,
             EffectKind::Void => operate(acquirer, merchant, payment, OperationKind::Void).await,
             EffectKind::Reverse => operate(acquirer, merchant, payment, OperationKind::Reverse).await,
@@ -162,9 +163,9 @@ impl AcquirerCaller {
             money: payment.money,
             instrument,
             capture: payment.capture_mode,
+            return_path: format!("/return/{merchant}/{}", payment.session_id),
         };
-        let answer = acquirer.authorize(request).await?;
-        Ok(Command::RecordAuthorization(payment.id, answer.into()))
+        Ok(Command::RecordAuthorization(payment.id, acquirer.authorize(request).await?))
     }
 
     async fn refund(
@@ -194,15 +195,27 @@ impl AcquirerCaller {
             session::Instrument::Token { token_id, usage: _, card } => {
                 let number = self.number(merchant, CardNumberOf::Token(*token_id))?;
                 let security_code = self.security_codes.get(*token_id);
-                Ok(number.map(|number| Instrument::Card { number, expiry: card.expiry, security_code }))
+                Ok(number.map(|number| Instrument::Card {
+                    number,
+                    expiry: card.expiry,
+                    security_code,
+                    is_saved: false,
+                }))
             }
             session::Instrument::SavedCard { card_id, owner: _, card } => {
                 let number = self.number(merchant, CardNumberOf::Card(*card_id))?;
-                Ok(number.map(|number| Instrument::Card { number, expiry: card.expiry, security_code: None }))
+                Ok(number.map(|number| Instrument::Card {
+                    number,
+                    expiry: card.expiry,
+                    security_code: None,
+                    is_saved: true,
+                }))
             }
             session::Instrument::Installment { plan, interest_bearer: _ } => {
                 Ok(Some(Instrument::Installment { plan: *plan }))
             }
+            session::Instrument::PromptPay => Ok(Some(Instrument::PromptPay)),
+            session::Instrument::MobileBanking => Ok(Some(Instrument::MobileBanking)),
             session::Instrument::UnnamedCard => Ok(None),
         }
     }
@@ -263,7 +276,7 @@ pub(crate) fn late_answer(reference: &str, found: FoundCall) -> Option<Command> 
     let operation = |kind, completion| operated(payment, kind, attempt, completion).ok();
     match (step, found) {
         (PaymentStep::Authorize, FoundCall::Authorization(answer)) => {
-            Some(Command::RecordAuthorization(payment, answer.into()))
+            Some(Command::RecordAuthorization(payment, answer))
         }
         (PaymentStep::Capture, FoundCall::Completion(completion)) => operation(OperationKind::Capture, completion),
         (PaymentStep::Void, FoundCall::Completion(completion)) => operation(OperationKind::Void, completion),
@@ -271,17 +284,29 @@ pub(crate) fn late_answer(reference: &str, found: FoundCall) -> Option<Command> 
         (PaymentStep::Refund(id), FoundCall::Completion(completion)) => {
             end_of(completion).ok().map(|result| Command::RecordRefund(id, result))
         }
-        (PaymentStep::Authorize, FoundCall::Completion(_))
-        | (
-            PaymentStep::Capture | PaymentStep::Void | PaymentStep::Reverse | PaymentStep::Refund(_),
-            FoundCall::Authorization(_),
-        ) => None,
+        (PaymentStep::Cancel, FoundCall::Cancellation(cancellation)) => {
+            Some(Command::RecordCancellation(payment, cancellation))
+        }
+        (_, FoundCall::Authorization(_) | FoundCall::Completion(_) | FoundCall::Cancellation(_)) => None,
     }
 }
 
 fn late_end_of_payout(payout: PayoutId, found: FoundCall) -> Option<Command> {
     let FoundCall::Completion(completion) = found else { return None };
     end_of(completion).ok().map(|result| Command::RecordPayout(payout, result))
+}
+
+/// Cancels the action of a payment that ended before its customer acted.
+async fn cancel(acquirer: &dyn Acquirer, merchant: MerchantId, payment: &Payment) -> Result<Command, NoResult> {
+    let request = CancelRequest {
+        reference: Reference::new(payment.id, PaymentStep::Cancel),
+        authorization: Reference::new(payment.id, PaymentStep::Authorize),
+        merchant,
+        payment: payment.id,
+        money: payment.money,
+        deadline_passed: payment.status == PaymentStatus::Expired,
+    };
+    Ok(Command::RecordCancellation(payment.id, acquirer.cancel(request).await?))
 }
 
 /// Returns the money of a payment that had ended before the acquirer authorized it.
@@ -334,15 +359,16 @@ async fn made_before(
 ) -> Result<Command, NoResult> {
     let found = acquirer.find(merchant, reference).await?;
     let result = match found {
-        Some(FoundCall::Authorization(answer)) => answer.into(),
-        Some(FoundCall::Completion(_)) | None => card_gone(),
+        Some(FoundCall::Authorization(answer)) => answer,
+        Some(FoundCall::Completion(_) | FoundCall::Cancellation(_)) | None => card_gone(),
     };
     Ok(Command::RecordAuthorization(payment, result))
 }
 
 fn card_gone() -> AuthorizationResult {
-    AuthorizationResult::Declined(Failure {
+    let failure = Failure {
         code: "card_not_available".to_owned(),
         message: "The card's number is no longer stored. Tokenize the card again.".to_owned(),
-    })
+    };
+    AuthorizationResult::Declined { failure, authentication: None }
 }

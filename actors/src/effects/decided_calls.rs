@@ -32,7 +32,8 @@ impl DecidedCalls {
     }
 }
 
-/// The acquirer of an open call of these kinds, and the reference of the call; none for a call that ends by itself.
+/// The acquirer of an open call of these kinds, or of an authorization that waits for its customer, and the reference of
+/// the call; none for a call that ends by itself.
 ///
 /// # Errors
 /// [`Unreadable`] when the row that names the acquirer cannot be read.
@@ -46,6 +47,10 @@ pub(crate) fn decided_call(rows: &impl Rows, call: OpenCall) -> Result<Option<(A
             let reference = Reference::of_payout(payout_id);
             rows.get::<Payouts>(payout_id)?.map(|payout| (payout.acquirer, reference))
         }
-        OpenCall::Payment(EffectId { payment_id: _, refund_id: None }) | OpenCall::Evidence(_) => None,
+        OpenCall::Payment(EffectId { payment_id, refund_id: None }) => {
+            let asks = rows.get::<Payments>(payment_id)?.filter(|payment| payment.open_action_until().is_some());
+            asks.map(|payment| (payment.acquirer, Reference::new(payment_id, PaymentStep::Authorize)))
+        }
+        OpenCall::Evidence(_) => None,
     })
 }

@@ -20,6 +20,8 @@ pub struct OpenEffects {
     pub older_than: [usize; AGES_SECONDS.len()],
     /// The age of the oldest that ends by itself. Those of an earlier process count from the start.
     pub oldest: Duration,
+    /// Authorizations that wait for their customers, or for what follows from what these did.
+    pub awaiting_customers: usize,
     /// The others by kind, as far as there are any.
     pub decided: BTreeMap<DecidedCalls, OldestOpen>,
 }
@@ -41,7 +43,12 @@ impl OpenEffects {
     }
 
     /// Counts a call that was queued at `since`.
-    pub(crate) fn add(&mut self, call: OpenCall, since: Instant, now: Millis) {
+    pub(crate) fn add(&mut self, call: OpenCall, since: Instant, awaits_customer: bool, now: Millis) {
+        if awaits_customer {
+            self.count += 1;
+            self.awaiting_customers += 1;
+            return;
+        }
         let age = match DecidedCalls::of(call) {
             Some((kind, id)) => {
                 let (age, open) = (age_of(id, now), self.decided.entry(kind).or_default());
@@ -80,9 +87,10 @@ mod tests {
         let effect = |refund_id| OpenCall::Payment(EffectId { payment_id, refund_id });
         let (mut open, now) = (OpenEffects::default(), Millis(1_061_000));
         for call in [effect(Some(refund)), effect(None), OpenCall::Payout(payout)] {
-            open.add(call, Instant::now(), now);
+            open.add(call, Instant::now(), false, now);
         }
-        assert_eq!((open.count, open.older_than), (3, [2, 2, 2, 0, 0]));
+        open.add(effect(None), Instant::now(), true, now);
+        assert_eq!((open.count, open.awaiting_customers, open.older_than), (4, 1, [2, 2, 2, 0, 0]));
         let oldest = |seconds| OldestOpen { count: 1, age: Duration::from_secs(seconds) };
         assert_eq!(open.decided, [(DecidedCalls::Refunds, oldest(61)), (DecidedCalls::Payouts, oldest(62))].into());
         assert!(open.oldest < Duration::from_secs(60), "{:?}", open.oldest);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use till_domain::command::Command;
+use till_domain::command::{AuthorizationResult, Command};
 use till_domain::effect::EffectId;
 use till_domain::ids::MerchantId;
 use till_domain::open_call::OpenCall;
@@ -18,6 +18,9 @@ use crate::merchant::{Admission, Registry, SharedContext};
 
 /// Time without an answer after which a call is unknown, and is repeated.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Seconds between two calls for an authorization that waits for its customer.
+const ASK_AGAIN_SECONDS: u64 = 30;
 
 /// Carries open effects out.
 pub(crate) struct EffectRunner {
@@ -75,10 +78,23 @@ impl EffectRunner {
                 self.registry.carry_out(merchant_id, command, Admission::Always).await?;
             }
             let command = answer?;
+            let awaits = awaits_customer(&command);
             self.registry.carry_out(merchant_id, command, Admission::Always).await?;
+            if awaits {
+                return self.ask_again_later(merchant_id, &payment).await;
+            }
         }
         self.forget_security_code(&payment);
         Ok(None)
+    }
+
+    /// Asks the acquirer again after a while, in case that its late answer gets lost.
+    async fn ask_again_later(&self, merchant_id: MerchantId, payment: &Payment) -> Served {
+        if self.is_overdue(merchant_id, payment) {
+            let command = Command::ExpirePayment(payment.id);
+            self.registry.carry_out(merchant_id, command, Admission::Always).await?;
+        }
+        Ok(Some(self.registry.shared().clock.now().plus_seconds(ASK_AGAIN_SECONDS)))
     }
 
     /// True when the acquirer has left a payment without an answer for too long. Its call is repeated nevertheless.
@@ -95,6 +111,14 @@ impl EffectRunner {
             self.caller.security_codes.remove(*token_id);
         }
     }
+}
+
+/// True for the answer to an authorization that waits for its customer, or for what follows from the customer's action.
+pub(super) const fn awaits_customer(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::RecordAuthorization(_, AuthorizationResult::NeedsAction(_) | AuthorizationResult::Processing)
+    )
 }
 
 /// The result of a call, unless the acquirer takes too long.

@@ -198,7 +198,7 @@ impl Engine {
     #[must_use]
     pub fn open_effects(&self) -> OpenEffects {
         let (mut open, now) = (OpenEffects::default(), self.clocks().wall());
-        self.registry.shared().outbox.effects.each(|call, since| open.add(call, since, now));
+        self.registry.shared().outbox.effects.each(|call, since, awaits| open.add(call, since, awaits, now));
         open
     }
 

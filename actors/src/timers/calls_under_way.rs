@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use till_domain::command::AuthorizationResult;
 use till_domain::ids::MerchantId;
 use till_domain::open_call::OpenCall;
 use till_storage::shapes::{MerchantReader, open_calls};
@@ -46,6 +47,9 @@ impl CallsUnderWay<'_> {
         let Some(acquirer) = self.acquirers.get(&acquirer) else { return Ok(false) };
         // An acquirer that gives no answer is asked again.
         let found = acquirer.find(self.merchant_id, reference).await.ok().flatten();
+        if matches!(found, Some(FoundCall::Authorization(AuthorizationResult::NeedsAction(_)))) {
+            return Ok(true); // Once the customer has acted, the call ends by itself.
+        }
         let awaits = found == Some(FoundCall::Completion(Completion::Pending(Awaited::Decision)));
         if awaits {
             self.await_decision.insert(call);

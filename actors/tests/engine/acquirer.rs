@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, EvidenceRequest,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, CancelRequest, Completion, EvidenceRequest,
     FollowUpRequest, FoundCall, Instrument, LateAnswers, PayoutRequest, Reference,
 };
-use till_domain::command::EvidenceResult;
+use till_domain::command::{AuthorizationResult, Cancellation, EvidenceResult};
 use till_domain::ids::MerchantId;
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::MemoryBook;
@@ -104,13 +104,18 @@ impl ScriptedAcquirer {
 }
 
 impl Acquirer for ScriptedAcquirer {
-    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<Authorization> {
-        if let Instrument::Card { number: _, expiry: _, security_code } = &request.instrument {
+    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<AuthorizationResult> {
+        if let Instrument::Card { number: _, expiry: _, security_code, is_saved: _ } = &request.instrument {
             let code = security_code.as_ref().map(|code| code.expose_digits().to_owned());
             self.script.script().security_codes.push(code);
         }
         let call = format!("authorize as {}", request.reference);
         self.answer(request.merchant, call, |sandbox| sandbox.authorize(request))
+    }
+
+    fn cancel(&self, request: CancelRequest) -> AcquirerAnswer<Cancellation> {
+        let call = format!("cancel as {}", request.reference);
+        self.answer(request.merchant, call, |sandbox| sandbox.cancel(request))
     }
 
     fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {

@@ -124,8 +124,10 @@ async fn a_result_for_a_closed_effect_changes_nothing() {
         captured: true,
         settles_at_once: true,
         is_disputed: false,
+        authentication: None,
     };
-    let declined = AuthorizationResult::Declined(Failure { code: "late".to_owned(), message: "Late.".to_owned() });
+    let failure = Failure { code: "late".to_owned(), message: "Late.".to_owned() };
+    let declined = AuthorizationResult::Declined { failure, authentication: None };
     for result in [approved, declined] {
         let late = by(Caller::System, Command::RecordAuthorization(id_of(payment), result));
         let reply = world.submit(shop.merchant_id, late).await;

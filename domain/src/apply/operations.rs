@@ -1,8 +1,10 @@
 //! The fold of a payment's operations into rows: capture, void, reversal, and calls that end after the payment is over.
 
+use super::actions;
 use super::activity::log_activity;
 use super::change::{change, found, taken};
 use super::ledger::{change_balance, put_transaction};
+use crate::customer_action::LateSuccess;
 use crate::effect::{Effect, EffectId, EffectKind, Timer, TimerKind};
 use crate::event::Event;
 use crate::ids::PaymentId;
@@ -20,12 +22,19 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
         reverse(*payment_id, *at, rows)?;
         change_balance(rows, |totals| totals.with_canceled_capture(*credit_minor, *debit_minor))?;
         log_activity(activity, rows)?;
-    } else if let Event::PaymentExpired { payment_id, released_minor: _ } = event {
-        change::<Payments>(rows, *payment_id, |payment| payment.status = PaymentStatus::Expired)?;
+    } else if let Event::PaymentExpired { payment_id, released_minor: _, failure } = event {
+        let mut payment = taken::<Payments>(*payment_id, rows)?;
+        actions::end(&mut payment, None, rows);
+        payment.status = PaymentStatus::Expired;
+        payment.failure.clone_from(failure);
+        rows.put::<Payments>(*payment_id, payment);
     } else if let Event::LateSuccess { payment_id, authorization, captured } = event {
         give_back(*payment_id, authorization, *captured, rows)?;
-    } else if let Event::LateCallEnded { payment_id, failure: _ } = event {
+    } else if let Event::LateCallEnded { payment_id, failure: _, returned_at } = event {
         rows.remove::<Effects>(EffectId::operation(*payment_id));
+        if let Some(at) = *returned_at {
+            change::<Payments>(rows, *payment_id, |payment| returned(payment, at))?;
+        }
     }
     Ok(())
 }
@@ -110,5 +119,14 @@ fn give_back(
 ) -> Result<(), Unreadable> {
     let kind = if captured { EffectKind::RefundLate } else { EffectKind::VoidLate };
     rows.put::<Effects>(EffectId::operation(id), Effect { payment_id: id, kind, opened_at: authorization.at });
-    change::<Payments>(rows, id, |payment| payment.authorization = Some(authorization.clone()))
+    change::<Payments>(rows, id, |payment| {
+        payment.authorization = Some(authorization.clone());
+        payment.late_success = Some(LateSuccess { received_at: authorization.at, returned_at: None });
+    })
+}
+
+fn returned(payment: &mut Payment, at: Millis) {
+    if let Some(late_success) = &mut payment.late_success {
+        late_success.returned_at = Some(at);
+    }
 }

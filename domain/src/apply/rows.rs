@@ -4,10 +4,11 @@ use super::activity::{log_activity, note_email};
 use super::change::{change, index, taken};
 use super::ledger::{change_balance, post, settle};
 use super::payment_indexes::WatchedPayments;
-use super::{customers, disputes, metadata, operations, payouts, refunds, statements, token_uses, webhooks};
+use super::{actions, customers, disputes, metadata, operations, payouts, refunds, statements, token_uses, webhooks};
 use crate::activity::Activity;
 use crate::card::TokenQueue;
 use crate::command::Caller;
+use crate::customer_action::Authentication;
 use crate::effect::{Effect, EffectId, Timer, TimerKind};
 use crate::event::{Answer, Event, Mutation};
 use crate::ids::{InstallationId, MerchantId, PaymentId, TokenId};
@@ -102,8 +103,12 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         | Event::CardForgotten { .. }
         | Event::DefaultCardSet { .. } => customers::apply(event, rows)?,
         Event::PaymentInitiated { payment, effect } => initiate_payment(payment, effect, rows)?,
-        Event::PaymentAuthorized { payment_id, authorization } => authorize(*payment_id, authorization, rows)?,
-        Event::PaymentFailed { payment_id, released_minor: _, failure } => fail(*payment_id, failure, rows)?,
+        Event::PaymentAuthorized { payment_id, authorization, authentication } => {
+            authorize(*payment_id, authorization, *authentication, rows)?;
+        }
+        Event::PaymentFailed { payment_id, released_minor: _, failure, authentication } => {
+            fail(*payment_id, failure, *authentication, rows)?;
+        }
         Event::PaymentCaptured { payment_id, released_minor: _, capture, transaction, activity } => {
             take_capture(*payment_id, *capture, rows)?;
             post(transaction, rows)?;
@@ -136,6 +141,10 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         | Event::PaymentExpired { .. }
         | Event::LateSuccess { .. }
         | Event::LateCallEnded { .. } => operations::apply(event, rows)?,
+        Event::ActionRequired { .. }
+        | Event::ActionTaken { .. }
+        | Event::ActionCancelRequested { .. }
+        | Event::SessionCanceled { .. } => actions::apply(event, rows)?,
         Event::RefundRequested { .. }
         | Event::RefundConfirmed { .. }
         | Event::RefundFailed { .. }
@@ -224,25 +233,39 @@ fn initiate_payment(payment: &Payment, effect: &Effect, rows: &mut impl RowsMut)
     Ok(())
 }
 
-fn authorize(id: PaymentId, authorization: &Authorization, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+fn authorize(
+    id: PaymentId,
+    authorization: &Authorization,
+    authentication: Option<Authentication>,
+    rows: &mut impl RowsMut,
+) -> Result<(), Unreadable> {
     rows.remove::<Effects>(EffectId::operation(id));
     if let Some(lapses_at) = authorization.lapses_at {
         rows.put::<Timers>(Timer { due: lapses_at, kind: TimerKind::Lapse(id) }, Present);
     }
-    change::<Payments>(rows, id, |payment| {
-        payment.status = PaymentStatus::Authorized;
-        payment.authorization = Some(authorization.clone());
-    })
+    let mut payment = taken::<Payments>(id, rows)?;
+    actions::end(&mut payment, authentication, rows);
+    payment.status = PaymentStatus::Authorized;
+    payment.authorization = Some(authorization.clone());
+    rows.put::<Payments>(id, payment);
+    Ok(())
 }
 
-fn fail(id: PaymentId, failure: &Failure, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+fn fail(
+    id: PaymentId,
+    failure: &Failure,
+    authentication: Option<Authentication>,
+    rows: &mut impl RowsMut,
+) -> Result<(), Unreadable> {
     rows.remove::<Effects>(EffectId::operation(id));
-    change::<Payments>(rows, id, |payment| {
-        payment.status = PaymentStatus::Failed;
-        payment.failure = Some(failure.clone());
-        payment.operation = None;
-        payment.last_operation = None;
-    })
+    let mut payment = taken::<Payments>(id, rows)?;
+    actions::end(&mut payment, authentication, rows);
+    payment.status = PaymentStatus::Failed;
+    payment.failure = Some(failure.clone());
+    payment.operation = None;
+    payment.last_operation = None;
+    rows.put::<Payments>(id, payment);
+    Ok(())
 }
 
 fn take_capture(id: PaymentId, capture: Capture, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
@@ -258,9 +281,11 @@ fn take_capture(id: PaymentId, capture: Capture, rows: &mut impl RowsMut) -> Res
 fn void(id: PaymentId, activity: &Activity, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     rows.remove::<Effects>(EffectId::operation(id));
     log_activity(activity, rows)?;
-    change::<Payments>(rows, id, |payment| {
-        payment.status = PaymentStatus::Voided;
-        payment.operation = None;
-        payment.last_operation = None;
-    })
+    let mut payment = taken::<Payments>(id, rows)?;
+    actions::end(&mut payment, None, rows);
+    payment.status = PaymentStatus::Voided;
+    payment.operation = None;
+    payment.last_operation = None;
+    rows.put::<Payments>(id, payment);
+    Ok(())
 }

@@ -62,8 +62,8 @@ fn apply(event: &Event, state: &mut MerchantState) {
             post(transaction, state);
         }
         Event::PaymentInitiated { payment, effect: _ } => reserve(payment, state),
-        Event::PaymentFailed { payment_id: _, released_minor, failure: _ }
-        | Event::PaymentExpired { payment_id: _, released_minor }
+        Event::PaymentFailed { payment_id: _, released_minor, failure: _, authentication: _ }
+        | Event::PaymentExpired { payment_id: _, released_minor, failure: _ }
         | Event::PaymentVoided { payment_id: _, released_minor, activity: _ } => release(*released_minor, state),
         Event::PaymentCaptured { payment_id: _, released_minor, capture: _, transaction, activity: _ } => {
             release(*released_minor, state);
@@ -134,13 +134,17 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::CardRenewed { card_id: _, expiry: _, external_id: _ }
         | Event::CardForgotten { customer_id: _, card_id: _, default_card_id: _, at: _ }
         | Event::CustomerUpdated { before: _, after: _ }
-        | Event::PaymentAuthorized { payment_id: _, authorization: _ }
+        | Event::PaymentAuthorized { payment_id: _, authorization: _, authentication: _ }
         | Event::CardSaved { card: _, is_default: _, at: _ }
         | Event::DefaultCardSet { customer_id: _, card_id: _, at: _ }
         | Event::OperationRequested { payment_id: _, operation: _ }
         | Event::OperationRefused { .. }
         | Event::LateSuccess { .. }
-        | Event::LateCallEnded { payment_id: _, failure: _ }
+        | Event::LateCallEnded { payment_id: _, failure: _, returned_at: _ }
+        | Event::ActionRequired { payment_id: _, action: _ }
+        | Event::ActionTaken { payment_id: _ }
+        | Event::ActionCancelRequested { effect: _ }
+        | Event::SessionCanceled { session_id: _, at: _ }
         | Event::RefundConfirmed { settles_at: Some(_), .. }
         | Event::DisputeChallenged { .. }
         | Event::EvidenceTaken { dispute_id: _ }

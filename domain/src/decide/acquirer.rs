@@ -1,11 +1,13 @@
 //! The rules for the acquirer's answers to an authorization, in time or late. A repeated answer changes nothing.
 
+use super::actions;
 use super::captures::{self, Captured};
 use super::cards;
-use super::context::{Context, Decision};
+use super::context::{Context, Decision, nothing};
 use super::operations;
 use crate::activity::Actor;
-use crate::command::{AuthorizationResult, CallResult};
+use crate::command::{AuthenticationResult, AuthorizationResult, CallResult, Cancellation};
+use crate::customer_action::Authentication;
 use crate::effect::{EffectId, EffectKind};
 use crate::event::{Answer, Event};
 use crate::ids::PaymentId;
@@ -25,28 +27,51 @@ pub(super) fn record_authorization(
     let Some(payment) = records.shared::<Payments>(payment_id)? else { return Ok(nothing()) };
     let is_open = is_open(records, payment_id, |kind| kind == EffectKind::Authorize)?;
     let decision = match result {
-        AuthorizationResult::Declined(failure) => declined(&payment, failure.clone(), is_open),
-        AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed } => {
-            let (captured, settles_at_once, is_disputed) = (*captured, *settles_at_once, *is_disputed);
-            let approval = Approval { acquirer_reference, captured, settles_at_once, is_disputed };
-            match payment.status.ruling(PaymentAction::Succeed) {
-                Ruling::Authorizes if is_open => approved(records, &payment, approval, context)?,
-                Ruling::GivenBack => late_approval(&payment, approval, context),
-                Ruling::Refused
-                | Ruling::Nothing
-                | Ruling::Stays
-                | Ruling::Becomes(_)
-                | Ruling::Authorizes
-                | Ruling::WorkedOut => Decision::nothing(),
-            }
+        AuthorizationResult::Declined { failure, authentication } => {
+            declined(&payment, failure.clone(), known(*authentication, context), is_open)
         }
+        AuthorizationResult::Approved { .. } => approve(records, &payment, result, is_open, context)?,
+        AuthorizationResult::NeedsAction(required) if is_open => actions::required(&payment, required, context),
+        AuthorizationResult::Processing if is_open => {
+            Decision { events: actions::taken(&payment).into_iter().collect(), ..Decision::nothing() }
+        }
+        AuthorizationResult::NeedsAction(_) | AuthorizationResult::Processing => Decision::nothing(),
     };
     let changed = Answer::Changed(!decision.events.is_empty());
     Ok((decision, changed))
 }
 
-fn nothing() -> (Decision, Answer) {
-    (Decision::nothing(), Answer::Changed(false))
+/// An approval, in time or late; any other result changes nothing here.
+fn approve(
+    records: &impl Records,
+    payment: &Payment,
+    result: &AuthorizationResult,
+    is_open: bool,
+    context: &mut Context<'_>,
+) -> Result<Decision, DecisionError> {
+    let AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed, authentication } =
+        result
+    else {
+        return Ok(Decision::nothing());
+    };
+    let (captured, settles_at_once, is_disputed) = (*captured, *settles_at_once, *is_disputed);
+    let authentication = known(*authentication, context);
+    let approval = Approval { acquirer_reference, captured, settles_at_once, is_disputed, authentication };
+    match payment.status.ruling(PaymentAction::Succeed) {
+        Ruling::Authorizes if is_open => approved(records, payment, approval, context),
+        Ruling::GivenBack => Ok(late_approval(payment, approval, context)),
+        Ruling::Refused
+        | Ruling::Nothing
+        | Ruling::Stays
+        | Ruling::Becomes(_)
+        | Ruling::Authorizes
+        | Ruling::WorkedOut => Ok(Decision::nothing()),
+    }
+}
+
+/// The authentication that an acquirer tells of, as known from now on.
+fn known(told: Option<AuthenticationResult>, context: &Context<'_>) -> Option<Authentication> {
+    told.map(|AuthenticationResult { flow, status, eci }| Authentication { flow, status, eci, at: Some(context.now) })
 }
 
 /// True while a call of such a kind for the payment has no answer. Refunds are not among them.
@@ -66,19 +91,22 @@ struct Approval<'a> {
     captured: bool,
     settles_at_once: bool,
     is_disputed: bool,
+    authentication: Option<Authentication>,
 }
 
 /// A pending payment fails. For a payment that is over already, the call is only closed.
-fn declined(payment: &Payment, failure: Failure, is_open: bool) -> Decision {
+fn declined(payment: &Payment, failure: Failure, authentication: Option<Authentication>, is_open: bool) -> Decision {
     let payment_id = payment.id;
     if !is_open {
         return Decision::nothing();
     }
     if payment.status.ruling(PaymentAction::Fail) == Ruling::Becomes(PaymentStatus::Failed) {
         let released_minor = payment.reserved_minor();
-        return Decision::one(Event::PaymentFailed { payment_id, released_minor, failure });
+        let failed = Event::PaymentFailed { payment_id, released_minor, failure, authentication };
+        let events = actions::taken(payment).into_iter().chain([failed]).collect();
+        return Decision { events, ..Decision::nothing() };
     }
-    Decision::one(Event::LateCallEnded { payment_id, failure: Some(failure) })
+    Decision::one(Event::LateCallEnded { payment_id, failure: Some(failure), returned_at: None })
 }
 
 /// The payment is authorized. If it is to be captured at once and the acquirer did not do so, a capture is requested.
@@ -95,10 +123,13 @@ fn approved(
         at: context.now,
         lapses_at: (!captured).then(|| context.now.plus_seconds(context.lifetimes.authorization_seconds)),
     };
-    let mut decision = Decision::one(Event::PaymentAuthorized { payment_id: payment.id, authorization });
+    let Approval { settles_at_once, is_disputed, authentication, .. } = approval;
+    let payment_id = payment.id;
+    let authorized = Event::PaymentAuthorized { payment_id, authorization, authentication };
+    let events = actions::taken(payment).into_iter().chain([authorized]).collect();
+    let mut decision = Decision { events, ..Decision::nothing() };
     let amount = payment.money.amount;
     if captured {
-        let Approval { settles_at_once, is_disputed, .. } = approval;
         let capture = Captured { amount, requested_by: Actor::System, settles_at_once, is_disputed };
         decision.events.extend(captures::captured(records, payment, capture, context)?);
     } else if is_automatic {
@@ -125,6 +156,7 @@ pub(super) fn record_given_back(
     records: &impl Records,
     payment_id: PaymentId,
     result: &CallResult,
+    context: &Context<'_>,
 ) -> Result<(Decision, Answer), Unreadable> {
     if !is_open(records, payment_id, |kind| matches!(kind, EffectKind::VoidLate | EffectKind::RefundLate))? {
         return Ok(nothing());
@@ -133,7 +165,29 @@ pub(super) fn record_given_back(
         CallResult::Done => None,
         CallResult::Declined(failure) => Some(failure.clone()),
     };
-    Ok((Decision::one(Event::LateCallEnded { payment_id, failure }), Answer::Changed(true)))
+    let returned_at = failure.is_none().then_some(context.now);
+    Ok((Decision::one(Event::LateCallEnded { payment_id, failure, returned_at }), Answer::Changed(true)))
+}
+
+/// Records the acquirer's answer to the cancellation of an action. An approval that came before it is given back.
+pub(super) fn record_cancellation(
+    records: &impl Records,
+    payment_id: PaymentId,
+    result: &Cancellation,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), DecisionError> {
+    if !is_open(records, payment_id, |kind| kind == EffectKind::CancelAction)? {
+        return Ok(nothing());
+    }
+    match result {
+        Cancellation::TooLate(approval @ AuthorizationResult::Approved { .. }) => {
+            record_authorization(records, payment_id, approval, context)
+        }
+        Cancellation::Canceled | Cancellation::TooLate(_) => {
+            let ended = Event::LateCallEnded { payment_id, failure: None, returned_at: None };
+            Ok((Decision::one(ended), Answer::Changed(true)))
+        }
+    }
 }
 
 /// Expires a payment that has waited too long. Its call stays open: if the acquirer says later that it authorized the
@@ -148,6 +202,6 @@ pub(super) fn expire_payment(
         payment.status.ruling(PaymentAction::Expire) == Ruling::Becomes(PaymentStatus::Expired) && due <= context.now
     };
     let Some(payment) = records.shared::<Payments>(payment_id)?.filter(expires) else { return Ok(nothing()) };
-    let released_minor = payment.reserved_minor();
-    Ok((Decision::one(Event::PaymentExpired { payment_id, released_minor }), Answer::Changed(true)))
+    let events = actions::expired(&payment, context.now);
+    Ok((Decision { events, vault: Vec::new() }, Answer::Changed(true)))
 }

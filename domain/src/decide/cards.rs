@@ -183,7 +183,9 @@ fn savable(instrument: &Instrument) -> Option<(TokenId, &CardFacts)> {
         Instrument::Token { token_id: _, usage: TokenUsage::Single, card: _ }
         | Instrument::UnnamedCard
         | Instrument::SavedCard { .. }
-        | Instrument::Installment { .. } => None,
+        | Instrument::Installment { .. }
+        | Instrument::PromptPay
+        | Instrument::MobileBanking => None,
     }
 }
 

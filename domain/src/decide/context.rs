@@ -1,6 +1,6 @@
 //! The input and the output of every rule.
 
-use crate::event::{Event, VaultWrite};
+use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::{Entropy, Id, IdPosition, RawId};
 use crate::merchant::{Profile, TestClock};
 use crate::payment::Lifetimes;
@@ -105,6 +105,11 @@ impl Decision {
         self.vault.push(write);
         self
     }
+}
+
+/// A decision that records nothing, with the answer that nothing changed.
+pub(super) fn nothing() -> (Decision, Answer) {
+    (Decision::nothing(), Answer::Changed(false))
 }
 
 /// The profile of the merchant, whose existence [`super::decide`] has checked for every command except its creation.

@@ -2,8 +2,8 @@
 
 use super::context::{Context, Decision};
 use super::{
-    acquirer, cards, contacts, disputes, initiate, installations, keys, metadata, operations, operator, payouts,
-    refunds, sdk, sweeping, team, test_clock, timers, webhooks,
+    acquirer, actions, cards, contacts, disputes, initiate, installations, keys, metadata, operations, operator,
+    payouts, refunds, sdk, sweeping, team, test_clock, timers, webhooks,
 };
 use crate::command::{Caller, Command, ContactChange, PendingObject, Request, TeamChange};
 use crate::event::Answer;
@@ -32,7 +32,7 @@ pub(super) fn dispatch(
         Command::UpdateInstallation(command) => Ok(installations::update_installation(state, command)?),
         Command::RemoveInstallation(id) => Ok(installations::remove_installation(state, *id)?),
         Command::ConfigurePaymentMethod(method, integration) => {
-            Ok(operator::configure_payment_method(state, *method, *integration))
+            Ok(operator::configure_payment_method(state, *method, *integration)?)
         }
         Command::OpenBalance => Ok(operator::open_balance(state)),
         Command::AddTopup(command) => operator::add_topup(records, command, context),
@@ -60,9 +60,16 @@ pub(super) fn dispatch(
         Command::RecordOperation(command) => operations::record_operation(records, command, context),
         Command::OrderEnd(PendingObject::Refund(id)) => refunds::order_end(records, *id),
         Command::OrderEnd(PendingObject::Payout(id)) => payouts::order_end(records, *id),
+        Command::OrderEnd(PendingObject::Action(id)) => actions::order_end(records, *id),
         Command::RecordRefund(refund_id, result) => refunds::record_refund(records, *refund_id, result, context),
         Command::RecordPayout(payout_id, result) => payouts::record_payout(records, *payout_id, result, context),
-        Command::RecordGivenBack(payment_id, result) => Ok(acquirer::record_given_back(records, *payment_id, result)?),
+        Command::RecordGivenBack(payment_id, result) => {
+            Ok(acquirer::record_given_back(records, *payment_id, result, context)?)
+        }
+        Command::RecordCancellation(payment_id, result) => {
+            acquirer::record_cancellation(records, *payment_id, result, context)
+        }
+        Command::CancelSession(session_id) => actions::cancel_session(records, *session_id, context),
         Command::FireTimers(timers) => timers::fire_timers(records, timers, context),
         Command::JudgeAdvance(command) => Ok(test_clock::judge(state, command, context)?),
         Command::AdvanceClock(command) => Ok(test_clock::advance(state, command, context)?),

@@ -89,12 +89,11 @@ fn replayed(
     if is_same { Ok(Some(earlier.answer)) } else { Err(Refusal::IdempotencyKeyReused) }
 }
 
-/// Refuses most calls of a suspended merchant, and all of its clients'. The operator and Till itself are not affected.
+/// Refuses most calls of a suspended merchant and of its customers. The operator and Till itself are not affected.
 fn check_not_suspended(state: &MerchantState, request: &Request) -> Result<(), Refusal> {
     let suspended = state.profile.as_ref().is_some_and(|profile| profile.suspended);
     let refused = match request.caller {
-        Caller::ApiKey(_) => suspended && !request.command.works_while_suspended(),
-        Caller::Sdk(_) => suspended,
+        Caller::ApiKey(_) | Caller::Sdk(_) => suspended && !request.command.works_while_suspended(),
         Caller::Operator | Caller::System => false,
     };
     if refused { Err(Refusal::MerchantSuspended) } else { Ok(()) }

@@ -113,6 +113,8 @@ fn collect_from_command(command: &Command, found: &mut CardNumberFields) {
         | Command::RecordRefund(_, _)
         | Command::RecordPayout(_, _)
         | Command::RecordGivenBack(_, _)
+        | Command::RecordCancellation(_, _)
+        | Command::CancelSession(_)
         | Command::ChallengeDispute(_)
         | Command::ConcedeDispute(_)
         | Command::EscalateDispute(_)

@@ -68,7 +68,9 @@ fn active_session(
 fn integration(state: &MerchantState, session: &Session, capture: bool) -> Result<Integration, Refusal> {
     let found = state.integrations.get(&session.instrument.method()).filter(|integration| integration.enabled);
     let integration = found.ok_or(Refusal::MethodNotEnabled)?;
-    if !capture && !integration.authorizes_without_capture {
+    let authorizes =
+        session.instrument.method().can_authorize_without_capture() && integration.authorizes_without_capture;
+    if !capture && !authorizes {
         return Err(Refusal::AuthorizationOnlyNotSupported);
     }
     Ok(*integration)

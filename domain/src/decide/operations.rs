@@ -1,6 +1,7 @@
 //! Captures, voids and reversals: the merchant's requests and the acquirer's answers. A payment has at most one open
 //! operation.
 
+use super::actions;
 use super::caller::{activity, actor};
 use super::captures::{Captured, captured};
 use super::context::{Context, Decision};
@@ -41,10 +42,15 @@ pub(super) fn void_payment(
     records: &impl Records,
     caller: Caller,
     payment: &PaymentRef,
-    context: &Context<'_>,
+    context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
-    let payment = permitted(records, payment, OperationKind::Void, context)?;
+    let payment = named(records, payment)?;
     let asker = actor(records.state(), caller)?;
+    if payment.customer_must_act(context.now) {
+        let activity = activity(ActivityType::PaymentVoided, payment.id, asker, context);
+        return Ok((actions::voided(&payment, activity, context.now), Answer::Changed(true)));
+    }
+    check_permitted(records, &payment, OperationKind::Void, context)?;
     Ok(accepted(requested(&payment, OperationKind::Void, payment.money.amount, asker, context.now)))
 }
 
@@ -78,8 +84,18 @@ fn permitted(
     context: &Context<'_>,
 ) -> Result<Arc<Payment>, DecisionError> {
     let payment = named(records, payment)?;
-    if payment.allows(kind.action(), context.now) && !has_open_call(records, &payment)? {
-        return Ok(payment);
+    check_permitted(records, &payment, kind, context)?;
+    Ok(payment)
+}
+
+fn check_permitted(
+    records: &impl Records,
+    payment: &Payment,
+    kind: OperationKind,
+    context: &Context<'_>,
+) -> Result<(), DecisionError> {
+    if payment.allows(kind.action(), context.now) && !has_open_call(records, payment)? {
+        return Ok(());
     }
     let operation = payment.operation.as_ref().map(|operation| operation.kind);
     Err(Refusal::InvalidState { status: payment.status, operation }.into())
@@ -154,7 +170,7 @@ fn done(
 fn voided(payment: &Payment, requested_by: Actor, context: &mut Context<'_>) -> Event {
     let (payment_id, released_minor) = (payment.id, payment.reserved_minor());
     if let Some(failure) = payment.failure.clone() {
-        return Event::PaymentFailed { payment_id, released_minor, failure };
+        return Event::PaymentFailed { payment_id, released_minor, failure, authentication: None };
     }
     let activity = activity(ActivityType::PaymentVoided, payment_id, requested_by, context);
     Event::PaymentVoided { payment_id, released_minor, activity }

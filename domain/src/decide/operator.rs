@@ -29,7 +29,7 @@ pub(super) fn create_merchant(
         suspended: false,
         card_numbers_in_identifiers: command.card_numbers_in_identifiers,
     };
-    let integrations = PaymentMethod::ALL.into_iter().map(|method| (method, Integration::initial())).collect();
+    let integrations = PaymentMethod::ON_AT_FIRST.into_iter().map(|method| (method, Integration::initial())).collect();
     let merchant_id = command.merchant_id;
     let created = Event::MerchantCreated { merchant_id, profile, integrations };
     let test_clock = command.test_clock.then(|| Event::TestClockSet { merchant_id, test_clock: TestClock::default() });
@@ -55,11 +55,14 @@ pub(super) fn configure_payment_method(
     state: &MerchantState,
     method: PaymentMethod,
     integration: Integration,
-) -> (Decision, Answer) {
+) -> Result<(Decision, Answer), Refusal> {
+    if let Some(currency) = method.only_currency().filter(|only| profile(state).is_ok_and(|it| it.currency != *only)) {
+        return Err(Refusal::MethodOfOtherCurrency { currency });
+    }
     let changes = state.integrations.get(&method) != Some(&integration);
     let event = Event::PaymentMethodConfigured { method, integration };
     let decision = if changes { Decision::one(event) } else { Decision::nothing() };
-    (decision, Answer::Changed(changes))
+    Ok((decision, Answer::Changed(changes)))
 }
 
 pub(super) fn open_balance(state: &MerchantState) -> (Decision, Answer) {

@@ -81,6 +81,8 @@ fn instrument(
             let card = cards::find(records, card)?.ok_or(Refusal::CardNotFound)?;
             Ok(Instrument::SavedCard { card_id: card.id, owner: card.customer_id, card: card.card.without_holder() })
         }
+        Selection::PromptPay => Ok(Instrument::PromptPay),
+        Selection::MobileBanking => Ok(Instrument::MobileBanking),
         Selection::Installment(plan, interest_bearer) => {
             Ok(Instrument::Installment { plan: *plan, interest_bearer: *interest_bearer })
         }

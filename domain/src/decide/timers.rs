@@ -2,7 +2,7 @@
 
 use super::context::{Context, Decision};
 use super::netting::uncovered_minor;
-use super::{disputes, metadata, operations, statements, token_uses};
+use super::{actions, disputes, metadata, operations, statements, token_uses};
 use crate::effect::{Timer, TimerKind};
 use crate::event::{Answer, Event};
 use crate::ids::TransactionId;
@@ -41,6 +41,7 @@ fn fire(
     match timer.kind {
         TimerKind::Settle(transaction_id) => settle(records, transaction_id, timer.due, earlier, context),
         TimerKind::Lapse(payment_id) => Ok(operations::lapse(records, payment_id, context.now)?.into_iter().collect()),
+        TimerKind::ActionDue(id) => actions::due(records, id, context.now),
         TimerKind::EvidenceDue(id) => Ok(disputes::evidence_due(records, id, context)?.into_iter().collect()),
         TimerKind::ExpireMetadata(id) => Ok(metadata::expire(records, id, timer.due, context)?.into_iter().collect()),
         TimerKind::EraseTokens(id) => token_uses::erase_with_customer(records, id, Some(timer.due), context),

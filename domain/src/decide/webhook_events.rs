@@ -43,7 +43,7 @@ struct UnnumberedEvent {
 }
 
 fn webhook_event_of(records: &impl Records, event: &Event) -> Result<Option<UnnumberedEvent>, Unreadable> {
-    if let Event::PaymentAuthorized { payment_id, authorization: _ } = event {
+    if let Event::PaymentAuthorized { payment_id, .. } = event {
         // With automatic capture the merchant is notified once, when the payment is completed.
         let (kind, status) = (WebhookEventKind::PaymentAuthorized, PaymentStatus::Authorized);
         of_payment(records, *payment_id, kind, |payment| {
@@ -55,6 +55,10 @@ fn webhook_event_of(records: &impl Records, event: &Event) -> Result<Option<Unnu
         became(records, *payment_id, WebhookEventKind::PaymentCompleted, PaymentStatus::Failed)
     } else if let Event::PaymentExpired { payment_id, .. } = event {
         became(records, *payment_id, WebhookEventKind::PaymentExpired, PaymentStatus::Expired)
+    } else if let Event::ActionRequired { payment_id, .. } = event {
+        became(records, *payment_id, WebhookEventKind::PaymentActionRequired, PaymentStatus::Pending)
+    } else if let Event::LateCallEnded { payment_id, failure: _, returned_at: Some(_) } = event {
+        of_payment(records, *payment_id, WebhookEventKind::PaymentReturned, |payment| Some(payment.status))
     } else if let Event::PaymentVoided { payment_id, .. } = event {
         became(records, *payment_id, WebhookEventKind::PaymentVoided, PaymentStatus::Voided)
     } else if let Event::PaymentReversed { payment_id, .. } = event {

@@ -7,6 +7,7 @@ use till_domain::activity::Actor;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::TokenUsage;
 use till_domain::customer::OTHER_EMAILS_MAX;
+use till_domain::customer_action::AuthenticationStatus;
 use till_domain::dispute::{DisputeStatus, OpenDispute};
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation};
@@ -18,13 +19,13 @@ use till_domain::payment::{CaptureTime, Payment, PaymentAction, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::records::{
     Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CurrentPlan,
-    CustomerCards, CustomerTokens, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile,
-    CustomersByOtherEmail, Disputes, DisputesByPayment, DisputesByStatus, Effects, Entries, Installations,
-    Integrations, Invoices, InvoicesByExternalId, MemoryRows, MerchantState, Metadata, MetadataByCreation,
-    MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets, OpenEvidence, OpenPayouts,
-    Payments, PaymentsByExternalId, Payouts, PayoutsByExternalId, PayoutsByStatus, Profiles, QueuedTokens, Refunds,
-    RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, TestClocks, Timers, TokenQueues,
-    TokenUses, Tokens, Topups, TopupsByExternalId, Transactions, Users,
+    CustomerActions, CustomerCards, CustomerTokens, Customers, CustomersByEmail, CustomersByExternalId,
+    CustomersByMobile, CustomersByOtherEmail, Disputes, DisputesByPayment, DisputesByStatus, Effects, Entries,
+    Installations, Integrations, Invoices, InvoicesByExternalId, MemoryRows, MerchantState, Metadata,
+    MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets,
+    OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts, PayoutsByExternalId, PayoutsByStatus, Profiles,
+    QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, TestClocks,
+    Timers, TokenQueues, TokenUses, Tokens, Topups, TopupsByExternalId, Transactions, Users,
 };
 use till_domain::refund::RefundStatus;
 use till_domain::time::Millis;
@@ -281,6 +282,10 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::PaymentExpired { .. }
         | Event::LateSuccess { .. }
         | Event::LateCallEnded { .. }
+        | Event::ActionRequired { .. }
+        | Event::ActionTaken { .. }
+        | Event::ActionCancelRequested { .. }
+        | Event::SessionCanceled { .. }
         | Event::RefundFailed { .. }
         | Event::PayoutPaid { .. }
         | Event::PayoutFailed { .. }
@@ -414,6 +419,20 @@ fn check_payments(world: &ScenarioWorld) {
     check_references_of_payments(world, &payments);
 }
 
+/// The calls that may be open for a payment that is over.
+const LATE: [EffectKind; 3] = [EffectKind::VoidLate, EffectKind::RefundLate, EffectKind::CancelAction];
+
+/// The action of a payment is kept exactly while its customer must act. A late success is given back, or has been.
+fn check_action(world: &ScenarioWorld, payment: &Payment) {
+    let until = world.find::<CustomerActions>(payment.id).map(|action| action.expires_at);
+    assert_eq!(until, payment.open_action_until(), "{payment:?}");
+    let is_challenged = payment.authentication.is_some_and(|it| it.status == AuthenticationStatus::Challenged);
+    assert!(!is_challenged || payment.status == PaymentStatus::Pending, "{payment:?}");
+    let Some(late) = payment.late_success else { return };
+    assert_eq!(payment.authorization.as_ref().map(|authorization| authorization.at), Some(late.received_at));
+    assert!(payment.capture.is_none(), "money that is given back is in no ledger");
+}
+
 pub(crate) fn check_payment(world: &ScenarioWorld, payment: &Payment) {
     let open = world.find::<Effects>(EffectId::operation(payment.id)).map(|effect| effect.kind);
     let operation = payment.operation.as_ref().map(|operation| operation.kind.effect_kind());
@@ -424,21 +443,22 @@ pub(crate) fn check_payment(world: &ScenarioWorld, payment: &Payment) {
             assert!(is_lapse || open == operation, "{payment:?}");
         }
         PaymentStatus::Failed | PaymentStatus::Expired => {
-            let late = [EffectKind::Authorize, EffectKind::VoidLate, EffectKind::RefundLate];
-            assert!(open.is_none_or(|kind| late.contains(&kind)));
+            assert!(open.is_none_or(|kind| kind == EffectKind::Authorize || LATE.contains(&kind)));
             assert_eq!(operation, None);
         }
+        PaymentStatus::Voided => assert!(open.is_none_or(|kind| LATE.contains(&kind)), "{payment:?}"),
         PaymentStatus::Successful
-        | PaymentStatus::Voided
         | PaymentStatus::Reversed
         | PaymentStatus::PartiallyRefunded
         | PaymentStatus::Refunded
         | PaymentStatus::Disputed => assert_eq!(open, operation, "{payment:?}"),
     }
     check_amounts(world, payment);
+    check_action(world, payment);
     let has_failed = payment.status == PaymentStatus::Failed;
-    assert!(payment.failure.is_some() == has_failed || payment.status == PaymentStatus::Authorized);
-    let is_over = matches!(payment.status, PaymentStatus::Failed | PaymentStatus::Expired);
+    let may_have_failed = matches!(payment.status, PaymentStatus::Authorized | PaymentStatus::Expired);
+    assert!(payment.failure.is_some() == has_failed || may_have_failed);
+    let is_over = matches!(payment.status, PaymentStatus::Failed | PaymentStatus::Expired | PaymentStatus::Voided);
     let is_pending = payment.status == PaymentStatus::Pending;
     assert!(payment.authorization.is_none() == is_pending || is_over);
     assert!(payment.instrument != till_domain::session::Instrument::UnnamedCard, "something must pay");
@@ -635,8 +655,8 @@ fn check_cards(world: &ScenarioWorld) {
     }
 }
 
-/// A timer is set exactly while an entry is on hold, a payment is authorized, a metadata record exists or a dispute has
-/// no evidence, and no operation is open for it.
+/// A timer is set exactly while an entry is on hold, a payment is authorized, its customer must act, a metadata record
+/// exists or a dispute has no evidence, and no operation is open for it.
 fn check_timers(world: &ScenarioWorld) {
     let payments = world.all::<Payments>();
     let with_operation = payments.iter().filter(|payment| payment.operation.is_some());
@@ -660,9 +680,13 @@ fn check_timers(world: &ScenarioWorld) {
     let disputes = world.all::<Disputes>().into_iter().filter(|dispute| dispute.takes_evidence());
     let evidence =
         disputes.map(|dispute| Timer { due: dispute.evidence_due_at, kind: TimerKind::EvidenceDue(dispute.id) });
+    let acting = payments.iter().filter_map(|payment| {
+        Some(Timer { due: payment.open_action_until()?, kind: TimerKind::ActionDue(payment.id) })
+    });
     let period = world.state.statement_period;
     let closing = period.map(|period| Timer { due: period.ends_at, kind: TimerKind::CloseStatement });
-    let mut expected: Vec<Timer> = held.chain(lapsing).chain(expiring).chain(evidence).chain(closing).collect();
+    let mut expected: Vec<Timer> =
+        held.chain(lapsing).chain(acting).chain(expiring).chain(evidence).chain(closing).collect();
     expected.sort_unstable();
     let is_erasure = |timer: &Timer| matches!(timer.kind, TimerKind::EraseTokens(_));
     let (erasures, timers): (Vec<Timer>, Vec<Timer>) = world.timers().into_iter().partition(is_erasure);

@@ -19,10 +19,19 @@ fn initiated(world: &mut ScenarioWorld) -> PaymentId {
     world.payment(initiate(session).authorize_only())
 }
 
+/// A pending payment that the action is possible for: a void, and giving up, while the customer must act.
+fn pending(world: &mut ScenarioWorld, action: PaymentAction) -> PaymentId {
+    let id = initiated(world);
+    if action != PaymentAction::RequireAction {
+        world.given(result(id, challenge_required()));
+    }
+    id
+}
+
 /// A payment in this status. If it is captured, its entries are on hold.
-fn payment_in(world: &mut ScenarioWorld, status: PaymentStatus) -> PaymentId {
+fn payment_in(world: &mut ScenarioWorld, status: PaymentStatus, action: PaymentAction) -> PaymentId {
     let id = match status {
-        PaymentStatus::Pending => initiated(world),
+        PaymentStatus::Pending => pending(world, action),
         PaymentStatus::Authorized => world.authorized_payment(),
         PaymentStatus::Successful => world.held(),
         PaymentStatus::Failed => {
@@ -34,6 +43,12 @@ fn payment_in(world: &mut ScenarioWorld, status: PaymentStatus) -> PaymentId {
             let id = initiated(world);
             world.after_seconds(PENDING_LIFETIME_SECONDS);
             world.given(expire(id));
+            id
+        }
+        // An acquirer that authorized before the void does not do so again.
+        PaymentStatus::Voided if action == PaymentAction::Succeed => {
+            let id = pending(world, action);
+            world.given(void(id));
             id
         }
         PaymentStatus::Voided => {
@@ -85,6 +100,7 @@ fn act(world: &mut ScenarioWorld, id: PaymentId, action: PaymentAction) -> Resul
                 TimerKind::Lapse(_) => action == PaymentAction::Expire,
                 TimerKind::ExpireMetadata(_)
                 | TimerKind::EvidenceDue(_)
+                | TimerKind::ActionDue(_)
                 | TimerKind::CloseStatement
                 | TimerKind::EraseTokens(_) => false,
             };
@@ -93,6 +109,8 @@ fn act(world: &mut ScenarioWorld, id: PaymentId, action: PaymentAction) -> Resul
         }
         PaymentAction::Succeed => result(id, approved()),
         PaymentAction::Fail => result(id, declined()),
+        PaymentAction::RequireAction => result(id, challenge_required()),
+        PaymentAction::GiveUp => cancel_session(world.payment_row(id).session_id),
         PaymentAction::OpenDispute => dispute_part(id, 1),
         PaymentAction::ChallengeDispute => challenge(dispute_about(world, id), "it was delivered"),
         PaymentAction::ConcedeDispute => concede(dispute_about(world, id)),
@@ -124,6 +142,7 @@ fn carry_out(world: &mut ScenarioWorld, id: PaymentId, refund_id: Option<RefundI
         EffectKind::Void => _ = world.given(done(OperationKind::Void)),
         EffectKind::Reverse => _ = world.given(done(OperationKind::Reverse)),
         EffectKind::VoidLate | EffectKind::RefundLate => _ = world.given(given_back(id, CallResult::Done)),
+        EffectKind::CancelAction => _ = world.given(action_canceled(id)),
         EffectKind::Authorize | EffectKind::Refund(_) => {}
     }
 }
@@ -138,7 +157,7 @@ fn every_reachable_cell_has_the_effect_in_the_table() {
 }
 
 fn check_cell(status: PaymentStatus, action: PaymentAction) {
-    let (mut world, id) = ScenarioWorld::open_with(|world| payment_in(world, status));
+    let (mut world, id) = ScenarioWorld::open_with(|world| payment_in(world, status, action));
     let (before, records) = (world.payment_row(id), world.log.len());
     let (allowed, ruling) = (before.allows(action, world.clock), status.ruling(action));
     let acted = act(&mut world, id, action);

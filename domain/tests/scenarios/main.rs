@@ -27,6 +27,7 @@ mod operations;
 mod operator;
 mod refunds;
 mod payouts;
+mod customer_actions;
 mod disputes;
 mod refusal_order;
 mod refusals;

@@ -333,7 +333,7 @@ fn a_late_success_is_given_back_and_posts_nothing() {
 fn a_refused_late_void_or_refund_ends_with_its_reason() {
     let (mut world, id, _) = given_back_late(approved());
     world.given(given_back(id, refused()));
-    let ended = Event::LateCallEnded { payment_id: id, failure: Some(refusal_by_acquirer()) };
+    let ended = Event::LateCallEnded { payment_id: id, failure: Some(refusal_by_acquirer()), returned_at: None };
     assert_eq!(world.log.last().map(|mutation| mutation.events.clone()), Some(vec![ended]));
 }
 

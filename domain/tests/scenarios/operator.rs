@@ -3,6 +3,7 @@
 use crate::words::*;
 use crate::world::{ScenarioWorld, raw_id};
 use till_domain::card::TokenUsage;
+use till_domain::command::Command;
 use till_domain::decide::Outcome;
 use till_domain::event::{Answer, VaultWrite};
 use till_domain::ids::KeyId;
@@ -14,12 +15,29 @@ use till_domain::text::IdempotencyKey;
 use till_domain::time::Millis;
 
 #[test]
-fn a_new_merchant_has_every_method_on_the_sandbox_without_a_fee() {
+fn a_new_merchant_has_cards_and_instalments_on_the_sandbox_without_a_fee() {
     let world = ScenarioWorld::open();
     for method in PaymentMethod::ALL {
-        assert_eq!(world.state.integrations.get(&method), Some(&Integration::initial()));
+        let initial = PaymentMethod::ON_AT_FIRST.contains(&method).then(Integration::initial);
+        assert_eq!(world.state.integrations.get(&method).copied(), initial, "{method:?}");
     }
     assert!(world.find::<MerchantDirectory>(world.merchant_id).is_some());
+}
+
+#[test]
+fn a_method_of_another_currency_than_the_merchants_is_refused() {
+    let mut world = ScenarioWorld::empty();
+    let mut ask = create_merchant(world.merchant_id);
+    if let Command::CreateMerchant(merchant) = &mut ask.command {
+        merchant.currency = usd(1).currency;
+    }
+    world.given(ask);
+    for integration in [with_fee(0, 0), disabled()] {
+        let refusal = Refusal::MethodOfOtherCurrency { currency: thb(1).currency };
+        world.when(configure(PaymentMethod::PromptPay, integration)).refused(refusal);
+    }
+    world.when(configure(PaymentMethod::MobileBanking, with_fee(0, 0))).answers(Answer::Changed(true));
+    assert_eq!(world.state.integrations.get(&PaymentMethod::PromptPay), None);
 }
 
 #[test]

@@ -309,6 +309,7 @@ impl Run {
             EffectKind::Capture,
             EffectKind::Reverse,
             EffectKind::VoidLate,
+            EffectKind::CancelAction,
             EffectKind::Refund(self.random.pick(&self.refunds).unwrap_or(raw_id(9, RefundId::from_raw))),
         ];
         let kind = self.random.pick(&kinds).unwrap_or(EffectKind::Authorize);
@@ -320,6 +321,8 @@ impl Run {
             EffectKind::Authorize => return result(id, self.authorization()),
             EffectKind::Refund(refund_id) => return refund_answered(refund_id, self.call_result()),
             EffectKind::VoidLate | EffectKind::RefundLate => return given_back(id, self.call_result()),
+            EffectKind::CancelAction if self.random.once_in(3) => return canceled_too_late(id, self.authorization()),
+            EffectKind::CancelAction => return action_canceled(id),
             EffectKind::Capture => OperationKind::Capture,
             EffectKind::Void => OperationKind::Void,
             EffectKind::Reverse => OperationKind::Reverse,
@@ -346,7 +349,8 @@ impl Run {
         let id = self.random.pick(all).unwrap_or(raw_id(9, PaymentId::from_raw));
         let price = self.world.find::<Payments>(id).map_or(1, |payment| payment.money.amount.get());
         let part = 1 + self.random.below(price.min(AMOUNT_MAX_MINOR - 1) + 1);
-        let ask: Ask = match self.random.below(12) {
+        let ask: Ask = match self.random.below(14) {
+            12 | 13 => return self.call_about_an_action(),
             0 => capture(id),
             1 | 2 => capture_part(id, part),
             3 => void(id),
@@ -358,6 +362,18 @@ impl Run {
         };
         let by_operator = ask.caller == TestCaller::Merchant && self.random.once_in(10);
         if by_operator { ask.by(TestCaller::Operator) } else { ask }
+    }
+
+    /// A customer who gives up, or a merchant who voids a payment whose customer must act.
+    fn call_about_an_action(&mut self) -> Ask {
+        let rows = self.world.rows.iter();
+        let open = rows.filter_map(|(key, _)| if let AnyKey::CustomerActions(id) = key { Some(*id) } else { None });
+        let open: Vec<PaymentId> = open.collect();
+        match self.random.pick(&open) {
+            Some(id) if self.random.once_in(2) => void(id),
+            Some(id) => cancel_session(self.world.payment_row(id).session_id),
+            None => cancel_session(self.recent_session().0),
+        }
     }
 
     /// A dispute about one of the last payments, or a step of one of the last disputes.
@@ -387,8 +403,11 @@ impl Run {
     }
 
     fn authorization(&mut self) -> AuthorizationResult {
-        match self.random.below(6) {
+        match self.random.below(9) {
             3 if self.random.once_in(3) => approved_captured_and_disputed(),
+            6 => challenge_required(),
+            7 => scan_required(),
+            8 => AuthorizationResult::Processing,
             0 => declined(),
             1 => approved(),
             2 => approved_captured_and_settled(),
@@ -666,14 +685,22 @@ impl Run {
                 self.cards.push(card.id);
             }
             Event::KeyGenerated { merchant_id: _, key } => self.keys.push(key.id),
-            Event::PaymentAuthorized { payment_id, authorization: _ } => self.close(*payment_id, "authorized"),
+            Event::PaymentAuthorized { payment_id, .. } => self.close(*payment_id, "authorized"),
             Event::PaymentFailed { payment_id, .. } => self.close(*payment_id, "failed"),
             Event::PaymentVoided { payment_id, .. } => self.close(*payment_id, "voided"),
             Event::PaymentReversed { payment_id, .. } => self.close(*payment_id, "reversed"),
             Event::OperationRefused { payment_id, fails, .. } => {
                 self.close(*payment_id, if *fails { "capture refused" } else { "operation refused" });
             }
+            Event::LateCallEnded { payment_id, returned_at: Some(_), .. } => self.close(*payment_id, "given back"),
             Event::LateCallEnded { payment_id, .. } => self.close(*payment_id, "late call ended"),
+            Event::ActionRequired { .. } => self.saw("action required"),
+            Event::ActionTaken { .. } => self.saw("action taken"),
+            Event::ActionCancelRequested { effect } => {
+                self.saw("action canceled");
+                self.open(effect);
+            }
+            Event::SessionCanceled { .. } => self.saw("session canceled"),
             Event::PaymentCaptured { payment_id, .. } => {
                 let was_asked_for = self.open.remove(&EffectId::operation(*payment_id)).is_some();
                 self.saw(if was_asked_for { "captured later" } else { "captured at once" });
@@ -683,6 +710,7 @@ impl Run {
                 self.saw(if is_lapse { "lapsed" } else { "operation requested" });
                 self.open(&operation.effect(*payment_id));
             }
+            Event::PaymentExpired { payment_id, failure: Some(_), .. } => self.close(*payment_id, "action timed out"),
             Event::PaymentExpired { .. } => self.saw("expired"),
             Event::LateSuccess { payment_id, captured, .. } => {
                 self.saw(if *captured { "late capture" } else { "late authorization" });
@@ -883,6 +911,12 @@ fn check_that_everything_was_reached(seen: &BTreeSet<String>) {
         "late authorization",
         "late capture",
         "late call ended",
+        "given back",
+        "action required",
+        "action taken",
+        "action canceled",
+        "action timed out",
+        "session canceled",
         "refund requested",
         "refund confirmed",
         "refund confirmed on hold",

@@ -3,14 +3,15 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
-    AddInstallation, AddToMetadataSet, AddTopup, AdvanceClock, AuthorizationResult, CallResult, CapturePayment,
-    ChallengeDispute, ChargeInvoice, Command, ConnectWebhook, ContactChange, ContactFields, CreateMerchant,
-    DeleteMetadata, EvidenceResult, Expired, GenerateKey, InitiatePayment, OpenDispute, RecordOperation,
-    RedeliverWebhook, RedeliveredEvents, RefundPayment, RemoveFromMetadataSet, RotateSecret, SaveCardOfToken,
-    SelectPaymentMethod, Selection, SendPayout, StepClock, SyncMetadata, TeamChange, TokenizeCard, UpdateInstallation,
-    UpdateMerchant, UpdateWebhook, WebhookChange,
+    AddInstallation, AddToMetadataSet, AddTopup, AdvanceClock, AuthenticationResult, AuthorizationResult, CallResult,
+    Cancellation, CapturePayment, ChallengeDispute, ChargeInvoice, Command, ConnectWebhook, ContactChange,
+    ContactFields, CreateMerchant, DeleteMetadata, EvidenceResult, Expired, GenerateKey, InitiatePayment, OpenDispute,
+    RecordOperation, RedeliverWebhook, RedeliveredEvents, RefundPayment, RemoveFromMetadataSet, RequiredAction,
+    RotateSecret, SaveCardOfToken, SelectPaymentMethod, Selection, SendPayout, StepClock, SyncMetadata, TeamChange,
+    TokenizeCard, UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
+use till_domain::customer_action::CustomerStep;
 use till_domain::dispute::DisputeOutcome;
 use till_domain::effect::Timer;
 use till_domain::ids::{
@@ -25,8 +26,8 @@ use till_domain::payment::{Failure, OperationKind, PaymentRef};
 use till_domain::refusal::Refusal;
 use till_domain::session::{InstallmentPlan, InterestBearer};
 use till_domain::text::{
-    Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName, InstallationIdentifier,
-    MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
+    ActionAddress, Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName,
+    InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, QrText, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 use till_domain::webhook::{Subscription, WebhookEvent, WebhookEventKind, WebhookTest};
@@ -404,14 +405,61 @@ pub(crate) fn approved_captured_and_settled() -> AuthorizationResult {
 }
 
 fn approval(captured: bool, settles_at_once: bool, is_disputed: bool) -> AuthorizationResult {
-    AuthorizationResult::Approved { acquirer_reference: "sandbox-1".to_owned(), captured, settles_at_once, is_disputed }
+    AuthorizationResult::Approved {
+        acquirer_reference: "sandbox-1".to_owned(),
+        captured,
+        settles_at_once,
+        is_disputed,
+        authentication: None,
+    }
 }
 
 pub(crate) fn declined() -> AuthorizationResult {
-    AuthorizationResult::Declined(Failure {
-        code: "card_declined".to_owned(),
-        message: "The card was declined.".to_owned(),
-    })
+    let (code, message) = ("card_declined".to_owned(), "The card was declined.".to_owned());
+    AuthorizationResult::Declined { failure: Failure { code, message }, authentication: None }
+}
+
+/// The acquirer asks the customer to pass a 3-D Secure challenge within ten minutes.
+pub(crate) fn challenge_required() -> AuthorizationResult {
+    action_required(CustomerStep::Redirect(ActionAddress::from_stored("/sandbox/challenge/1".to_owned())), true, 600)
+}
+
+/// The acquirer asks the customer to scan a code within a quarter of an hour.
+pub(crate) fn scan_required() -> AuthorizationResult {
+    action_required(CustomerStep::DisplayQr(QrText::from_stored("000201".to_owned())), false, 900)
+}
+
+fn action_required(step: CustomerStep, authenticates: bool, lifetime_seconds: u64) -> AuthorizationResult {
+    AuthorizationResult::NeedsAction(RequiredAction { step, authenticates, lifetime_seconds })
+}
+
+/// An approval or a refusal with what the issuer told of the card.
+pub(crate) fn authenticated_as(result: AuthorizationResult, told: AuthenticationResult) -> AuthorizationResult {
+    match result {
+        AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed, .. } => {
+            let authentication = Some(told);
+            AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed, authentication }
+        }
+        AuthorizationResult::Declined { failure, .. } => {
+            AuthorizationResult::Declined { failure, authentication: Some(told) }
+        }
+        AuthorizationResult::NeedsAction(_) | AuthorizationResult::Processing => result,
+    }
+}
+
+/// The customer gives up.
+pub(crate) fn cancel_session(id: SessionId) -> Ask {
+    Ask::of(TestCaller::Client, Command::CancelSession(id))
+}
+
+/// The acquirer has canceled an action.
+pub(crate) fn action_canceled(id: PaymentId) -> Ask {
+    Ask::of(TestCaller::Till, Command::RecordCancellation(id, Cancellation::Canceled))
+}
+
+/// The acquirer was told too late to cancel an action.
+pub(crate) fn canceled_too_late(id: PaymentId, approval: AuthorizationResult) -> Ask {
+    Ask::of(TestCaller::Till, Command::RecordCancellation(id, Cancellation::TooLate(approval)))
 }
 
 /// A call of refund-payment over all that is left, without optional arguments.

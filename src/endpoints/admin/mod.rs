@@ -4,6 +4,7 @@ mod about_merchant;
 mod balances;
 mod identifier;
 mod checkpoints;
+mod complete_action;
 mod disputes;
 mod installations;
 mod keys;
@@ -32,7 +33,7 @@ use crate::protocol::dispatch::Function;
 use crate::service::Shared;
 
 /// The endpoints of `/admin` that use the service, by their files.
-const ENDPOINTS: [Endpoints<Operator>; 14] = [
+const ENDPOINTS: [Endpoints<Operator>; 15] = [
     merchants::ENDPOINTS,
     test_clock::ENDPOINTS,
     keys::ENDPOINTS,
@@ -43,6 +44,7 @@ const ENDPOINTS: [Endpoints<Operator>; 14] = [
     payouts::ENDPOINTS,
     refunds::ENDPOINTS,
     disputes::ENDPOINTS,
+    complete_action::ENDPOINTS,
     checkpoints::ENDPOINTS,
     resume_effects::ENDPOINTS,
     reload::ENDPOINTS,

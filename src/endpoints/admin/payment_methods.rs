@@ -8,7 +8,9 @@ use till_domain::money::{AMOUNT_MAX_MINOR, FeeRate};
 use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND};
 use crate::endpoints::forms::{BOOLEAN, PAYMENT_METHOD, whole, words};
 use crate::endpoints::prelude::*;
+use crate::protocol::fault::Fault;
 use crate::protocol::field;
+use crate::protocol::fields::Fields;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(
     &CONFIGURE_PAYMENT_METHOD,
@@ -30,6 +32,12 @@ const CONFIGURED: ArgumentSet<(MerchantId, (PaymentMethod, Integration))> = argu
         .optional("Hundredths of a percent of the captured amount, 0 to 10000.")
         .shown(),
     fee_fixed: whole::<0, AMOUNT_MAX_MINOR>(1_000).optional("Added to that, in minor units, from 0.").shown(),
+} judged by |fields: &mut Fields<'_>| {
+    let authorizes = authorizes_without_capture == Some(true);
+    if authorizes && payment_method.is_some_and(|method| !method.can_authorize_without_capture()) {
+        let message = "must be false for a method by which money is paid at once";
+        fields.fault(Fault::invalid("authorizes_without_capture", message));
+    }
 } => {
     let fee = FeeRate { basis_points: fee_basis_points.unwrap_or(0), fixed_minor: fee_fixed.unwrap_or(0) };
     (merchant_id, (payment_method, Integration { acquirer, enabled, authorizes_without_capture, fee }))
@@ -38,7 +46,7 @@ const CONFIGURED: ArgumentSet<(MerchantId, (PaymentMethod, Integration))> = argu
 static CONFIGURE_PAYMENT_METHOD: Declaration = Declaration {
     name: "configure-payment-method",
     summary: "Configures a payment method of a merchant; `false` when nothing changed.",
-    docs: "Fees apply to captures from now on. A fee that is left out is 0.",
+    docs: "Fees apply to captures from now on. A fee that is left out is 0. PROMPTPAY is for merchants with an account in THB only.",
     arguments: CONFIGURED.declared,
     errors: &[MERCHANT_NOT_FOUND],
     ..Declaration::command(Package::Admin, "payment methods")

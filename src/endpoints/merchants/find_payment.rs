@@ -5,9 +5,9 @@ use till_domain::time::Millis;
 
 use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
 use crate::endpoints::prelude::*;
-use crate::endpoints::shapes::payment::{PAYMENT, PaymentShape};
+use crate::endpoints::shapes::payment::{NextActionShape, PAYMENT, PaymentShape};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&FIND_PAYMENT, &find::<Payments>)];
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&FIND_PAYMENT, &find_payment)];
 
 static FIND_PAYMENT: Declaration = Declaration {
     name: "find-payment",
@@ -21,7 +21,17 @@ static FIND_PAYMENT: Declaration = Declaration {
 
 const UNKNOWN: &str = "No payment of this merchant has this payment_id: neither as Till's id (pay_...) nor as the merchant's external_id. list-payments lists those that exist.";
 
+/// `POST /merchants/find-payment`
+async fn find_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let name = call.fields().parse(&PAYMENT_ARGUMENT)?;
+    let reader = service.reader(call.caller().merchant_id).await?;
+    let payment = Payments::found(&reader, name)?;
+    let now = service.merchant_now(reader.merchant_id())?;
+    let next_action = NextActionShape::read(&reader, &call, &payment, now)?;
+    Ok(Reply::new(&PaymentShape::new(&payment, next_action, now)))
+}
+
 kind!(Payments, Millis: |service, reader| service.merchant_now(reader.merchant_id())
-    => |payment, now, _| Ok(PaymentShape::new(payment, *now)));
+    => |payment, now, _| Ok(PaymentShape::new(payment, None, *now)));
 
 named_kind!(Payments, by PaymentsByExternalId, PAYMENT_ARGUMENT, ApiError::not_found("payment_id", UNKNOWN));

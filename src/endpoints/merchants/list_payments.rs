@@ -10,7 +10,7 @@ use till_domain::records::Customers;
 use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_ARGUMENT, CreatedRange, MerchantClock};
 use crate::endpoints::forms::{AMOUNT, CUSTOMER_REF, PAYMENT_METHOD, terms, words};
 use crate::endpoints::prelude::*;
-use crate::endpoints::shapes::payment::{PAYMENT, PaymentShape};
+use crate::endpoints::shapes::payment::{NextActionShape, PAYMENT, PaymentShape};
 use crate::protocol::json::Json;
 use crate::service::{AmountRange, FilterText, PaymentFilters, search};
 
@@ -78,7 +78,10 @@ async fn list_payments(service: Shared, call: Call<MerchantCaller>) -> Result<Re
     let selection = filters.resolve(&reader)?.selection(&reader)?;
     let page = search(&reader, &selection, request).await?;
     let now = service.merchant_now(reader.merchant_id())?;
-    Reply::page(&page.map(|payment| PaymentShape::new(payment, now)).carrying(&filters.texts()))
+    let page = page.try_map(|payment| -> Result<_, ApiError> {
+        Ok(PaymentShape::new(payment, NextActionShape::read(&reader, &call, payment, now)?, now))
+    })?;
+    Reply::page(&page.carrying(&filters.texts()))
 }
 
 impl GivenFilters {

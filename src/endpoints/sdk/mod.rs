@@ -1,6 +1,7 @@
 //! `/sdk/...`: calls of a customer's client on behalf of an installation, without a key.
 
 mod check_status;
+mod customer_action;
 mod discover_next_action;
 mod list_installment_plans;
 mod retrieve_installation_settings;
@@ -19,13 +20,14 @@ use crate::protocol::dispatch::Function;
 use crate::service::Shared;
 
 /// The endpoints of `/sdk`, by their files.
-const ENDPOINTS: [Endpoints<MerchantCaller>; 7] = [
+const ENDPOINTS: [Endpoints<MerchantCaller>; 8] = [
     retrieve_installation_settings::ENDPOINTS,
     tokenize_card::ENDPOINTS,
     select_payment_method::ENDPOINTS,
     list_installment_plans::ENDPOINTS,
     discover_next_action::ENDPOINTS,
     check_status::ENDPOINTS,
+    customer_action::ENDPOINTS,
     retrieve_payment_session::ENDPOINTS,
 ];
 

@@ -40,7 +40,7 @@ object! {
     OFFERED_METHOD "offered_payment_method" as MethodShape of (method: PaymentMethod) {
         name: type(PAYMENT_METHOD_WORDS) = method, "The name that a selection gives as `payment_method`.";
         display_name: STRING = method.display_name(), "The name for a customer.", such_as("Card");
-        category: words(&["card", "installment", "scan_to_pay", "redirect"]) = category(*method),
+        category: words(&["card", "installment", "scan_to_pay", "mobile_banking"]) = category(*method),
             "The category of the method.";
         banks: Array(&ValueType::Object(&BANK)) = Vec::<&str>::new(),
             "The banks that it is limited to; empty where there is no choice.", such_as("[]");
@@ -72,12 +72,14 @@ const fn category(method: PaymentMethod) -> &'static str {
     match method {
         PaymentMethod::Card => "card",
         PaymentMethod::Installment => "installment",
+        PaymentMethod::PromptPay => "scan_to_pay",
+        PaymentMethod::MobileBanking => "mobile_banking",
     }
 }
 
 const fn interest_bearer(method: PaymentMethod) -> Option<InterestBearer> {
     match method {
-        PaymentMethod::Card => None,
+        PaymentMethod::Card | PaymentMethod::PromptPay | PaymentMethod::MobileBanking => None,
         PaymentMethod::Installment => Some(InterestBearer::Customer),
     }
 }

@@ -2,8 +2,8 @@
 
 use till_domain::command::{Command, SelectPaymentMethod, Selection};
 use till_domain::ids::{SessionId, TokenId};
-use till_domain::merchant::PaymentMethod;
-use till_domain::money::Money;
+use till_domain::merchant::{PROMPT_PAY_MAX_MINOR, PaymentMethod};
+use till_domain::money::{AmountMinor, Money};
 use till_domain::session::InstallmentPlan;
 
 use crate::endpoints::arguments::CUSTOMER_DATA;
@@ -33,12 +33,17 @@ const SELECTED: ArgumentSet<(NamedInstallation, SelectPaymentMethod)> = argument
     customer: CUSTOMER_DATA,
 } judged by |fields: &mut Fields<'_>| if let Some(method) = payment_method {
     judge(fields, method, matches!((&token, &card), (Some(Some(_)), Some(Some(_)))));
+    if let Some(amount) = &amount {
+        judge_amount(fields, method, *amount);
+    }
 } => {
     let selection = match (payment_method, token, card) {
         (PaymentMethod::Installment, _, _) => Selection::Installment(plan?, interest_bearer?),
         (PaymentMethod::Card, Some(token_id), _) => Selection::Token(token_id),
         (PaymentMethod::Card, None, Some(card)) => Selection::SavedCard(card),
         (PaymentMethod::Card, None, None) => Selection::UnnamedCard,
+        (PaymentMethod::PromptPay, _, _) => Selection::PromptPay,
+        (PaymentMethod::MobileBanking, _, _) => Selection::MobileBanking,
     };
     (installation, SelectPaymentMethod { money: Money { amount, currency }, selection, customer })
 });
@@ -79,6 +84,18 @@ fn judge(fields: &mut Fields<'_>, method: PaymentMethod, has_both: bool) {
             refuse_given(fields, &["token", "card_id"], "belongs to cards only");
             require_given(fields, &["installment_plan_id", "interest_bearer"]);
         }
+        PaymentMethod::PromptPay | PaymentMethod::MobileBanking => {
+            refuse_given(fields, &["token", "card_id"], "belongs to cards only");
+            refuse_given(fields, &["installment_plan_id", "interest_bearer"], "belongs to instalments only");
+        }
+    }
+}
+
+/// The amount of a QR code has at most twelve digits.
+fn judge_amount(fields: &mut Fields<'_>, method: PaymentMethod, amount: AmountMinor) {
+    if method == PaymentMethod::PromptPay && amount.get() > PROMPT_PAY_MAX_MINOR {
+        let message = format!("must be at most {PROMPT_PAY_MAX_MINOR} for PROMPTPAY");
+        fields.fault(Fault::invalid("amount", message));
     }
 }
 

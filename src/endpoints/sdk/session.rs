@@ -1,14 +1,17 @@
 //! Look-up of sessions for SDK endpoints, with the payment that used the session.
 
+use till_domain::customer_action::{CustomerAction, CustomerStep};
 use till_domain::ids::SessionId;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{Cards, Payments, Rows, Sessions};
 use till_domain::session::{Instrument, Session};
 use till_domain::time::Millis;
 
+use serde_json::json;
+
 use crate::endpoints::forms::SESSION_ID;
 use crate::endpoints::prelude::*;
-use crate::service::NamedInstallation;
+use crate::service::{NamedInstallation, open_action};
 
 /// The arguments of a call about a session.
 pub(super) const SESSION: ArgumentSet<(NamedInstallation, SessionId)> = arguments!({
@@ -27,6 +30,8 @@ pub(super) const INSTALLATION_ERRORS: [DeclaredError; 1] = [DeclaredError::when(
 pub(super) struct SessionWithPayment {
     pub(super) session: Session,
     pub(super) payment: Option<Payment>,
+    /// What the customer must do now.
+    pub(super) action: Option<CustomerAction>,
     /// The time of the look-up: the later of the clock and the merchant's last event, so that expired objects remain
     /// expired.
     pub(super) now: Millis,
@@ -46,7 +51,37 @@ till_domain::word_enum! {
     }
 }
 
+till_domain::word_enum! {
+    /// What the client does next.
+    pub(super) enum NextAction: name {
+        /// It can only ask again.
+        Wait => "WAIT",
+        /// It sends the customer to the address that `get-redirect-url` answers.
+        Redirect => "REDIRECT",
+        /// It shows the QR code of the text that `retrieve-qr-data` answers.
+        DisplayQr => "DISPLAY_QR",
+        /// The outcome is known.
+        CheckStatus => "CHECK_STATUS",
+    }
+}
+
 impl SessionWithPayment {
+    pub(super) fn next_action(&self) -> NextAction {
+        match (self.progress(), self.action.as_ref().map(|action| &action.step)) {
+            (PaymentProgress::Successful | PaymentProgress::Failed, _) => NextAction::CheckStatus,
+            (PaymentProgress::Selected | PaymentProgress::Initiated, None) => NextAction::Wait,
+            (_, Some(CustomerStep::Redirect(_))) => NextAction::Redirect,
+            (_, Some(CustomerStep::DisplayQr(_))) => NextAction::DisplayQr,
+        }
+    }
+
+    /// The refusal of a call for something that is not there yet, or not any more.
+    pub(super) fn not_ready(&self) -> ApiError {
+        let next = self.next_action().name();
+        let message = format!("The payment has nothing of the kind now: discover-next-action says {next}.");
+        ApiError::new(Code::NotReady, message).with_details(json!({ "next_action": next }))
+    }
+
     pub(super) fn progress(&self) -> PaymentProgress {
         match &self.payment {
             None if self.session.is_active(self.now) => PaymentProgress::Selected,
@@ -76,7 +111,11 @@ pub(super) async fn find(service: &Shared, call: &Call<MerchantCaller>) -> Resul
     read(service, &caller.reader, session_id)
 }
 
-fn read(service: &Shared, reader: &Reader<'_>, session_id: SessionId) -> Result<SessionWithPayment, ApiError> {
+pub(super) fn read(
+    service: &Shared,
+    reader: &Reader<'_>,
+    session_id: SessionId,
+) -> Result<SessionWithPayment, ApiError> {
     let session = reader.get::<Sessions>(session_id)?;
     let unknown = || {
         let message = "No payment session of this merchant has this payment_session_id. Have the customer select the payment method again.";
@@ -87,7 +126,9 @@ fn read(service: &Shared, reader: &Reader<'_>, session_id: SessionId) -> Result<
         return Err(unknown());
     }
     let payment = session.payment_id.map_or(Ok(None), |payment_id| reader.get::<Payments>(payment_id))?;
-    Ok(SessionWithPayment { session, payment, now: service.merchant_now(reader.merchant_id())? })
+    let now = service.merchant_now(reader.merchant_id())?;
+    let action = payment.as_ref().map_or(Ok(None), |payment| open_action(reader, payment, now))?;
+    Ok(SessionWithPayment { session, payment, action, now })
 }
 
 /// True when the saved card that the session was made with is forgotten, so that it cannot be used any more.

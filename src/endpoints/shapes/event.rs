@@ -17,6 +17,7 @@ object! {
         refund_id: Id(RefundId::PREFIX) or null, "The refund that it is about.";
         dispute_id: Id(DisputeId::PREFIX) or null, "The dispute that it is about.";
         payout_id: Id(PayoutId::PREFIX) or null, "The payout that it is about.";
+        checkout_id: Id("chk") or null, "The checkout that the payment belongs to.";
         amount: INTEGER or null, "The amount of the object that it is about, in minor units.", such_as("10000");
         currency: STRING or null, "The ISO 4217 code.", such_as("THB");
         created_at: TIMESTAMP, "The time at which it happened.";
@@ -36,6 +37,8 @@ const EVENT_NAMES: ValueType = ValueType::words(&[
     "payout_completed",
     "dispute_opened",
     "dispute_closed",
+    "payment_action_required",
+    "payment_returned",
     "test",
 ]);
 

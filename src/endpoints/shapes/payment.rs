@@ -1,9 +1,13 @@
 //! The JSON of a payment: contract, section 9.
 
 use till_domain::card::{CardFacts, CardScheme};
+use till_domain::customer_action::{
+    AUTHENTICATION_VERSION, Authentication, AuthenticationFlow, AuthenticationStatus, CustomerAction, CustomerStep,
+    LateSuccess,
+};
 use till_domain::ids::{CardId, CustomerId, PaymentId, SessionId};
 use till_domain::ledger::EntryType;
-use till_domain::money::Currency;
+use till_domain::money::{AmountMinor, Currency};
 use till_domain::payment::{
     CaptureMode, Operation, OperationKind, Payment, PaymentAction, PaymentStatus, RefusedOperation,
 };
@@ -11,11 +15,18 @@ use till_domain::session::Instrument;
 use till_domain::time::Millis;
 
 use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
+use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{ValueType, object};
+use crate::protocol::dispatch::Call;
+use crate::service::{Reader, open_action};
 
 object! {
     /// A payment at the time `now`.
-    pub(crate) PAYMENT "payment" as PaymentShape<'a> of (payment: &'a Payment, now: Millis) {
+    pub(crate) PAYMENT "payment" as PaymentShape<'a> of (
+        payment: &'a Payment,
+        next_action: Option<NextActionShape>,
+        now: Millis
+    ) {
         payment_id: Id(PaymentId::PREFIX) = payment.id, "The payment's id (`pay_...`).";
         external_id: STRING or null = payment.external_id, "The merchant's own reference.", such_as("order-1001");
         payment_session_id: Id(SessionId::PREFIX) = payment.session_id, "The session that it was made from.";
@@ -51,6 +62,14 @@ object! {
             "The reason of the failure, for programs.";
         failure_message: STRING or null = payment.failure.as_ref().map(|failure| &failure.message),
             "The reason of the failure, for a person.";
+        next_action: Object(&NEXT_ACTION) or null = next_action,
+            "What the customer must do; null when there is nothing to do, or not any more.";
+        authentication: Object(&AUTHENTICATION) or null = payment.authentication.map(AuthenticationShape::new),
+            "The authentication of the card by 3-D Secure, once something is known of it.";
+        late_success: Object(&LATE_SUCCESS) or null = payment.late_success
+                .map(|late| LateSuccessShape::new(late, payment.money.amount)),
+            "An approval that came after the payment's end: the money is given back.";
+        checkout_id: Id("chk") or null = None::<&str>, "The checkout that it belongs to.";
         fees: Array(&ValueType::Object(&FEE)) = fees(payment),
             "The fee, and the interest that the merchant bears, once captured.";
         created_at: TIMESTAMP = payment.created_at, "The time at which it was initiated.";
@@ -58,14 +77,77 @@ object! {
             "The time at which it was authorized.", such_as("1767225601");
         captured_at: TIMESTAMP or null = payment.capture.map(|capture| capture.at),
             "The time at which it was captured.", such_as("1767225601");
-        expires_at: TIMESTAMP or null = lapses_at(payment, *now),
-            "The time at which the authorization lapses, unless it is captured before.";
+        expires_at: TIMESTAMP or null = payment.open_action_until().or_else(|| lapses_at(payment, *now)),
+            "The time until which the customer must act, or at which the authorization lapses unless it is captured before.";
         capturable: BOOLEAN = payment.allows(PaymentAction::Capture, *now),
             "True when it can be captured now.", such_as("false");
         voidable: BOOLEAN = payment.allows(PaymentAction::Void, *now),
             "True when it can be voided now.", such_as("false");
         reversible: BOOLEAN = payment.allows(PaymentAction::Reverse, *now), "True when it can be reversed now.";
         refundable: BOOLEAN = payment.allows(PaymentAction::Refund, *now), "True when it can be refunded now.";
+    }
+}
+
+object! {
+    /// What the customer must do.
+    pub(crate) NEXT_ACTION "payment_next_action" as NextActionShape of (action: CustomerAction, address: Option<String>) {
+        type: words(&["REDIRECT", "DISPLAY_QR"]) = match action.step {
+                CustomerStep::Redirect(_) => "REDIRECT",
+                CustomerStep::DisplayQr(_) => "DISPLAY_QR",
+            },
+            "What the customer is asked to do: open an address, or scan a QR code.";
+        redirect_url: URL or null = address, "The address to open.";
+        qr_data: STRING or null = qr_data(action), "The text of the QR code.", such_as("000201");
+        expires_at: TIMESTAMP = action.expires_at, "The time until which the customer can act.";
+    }
+}
+
+impl NextActionShape {
+    /// The action of a payment, if its customer must act, as the caller can follow it.
+    pub(in crate::endpoints) fn read<C>(
+        reader: &Reader<'_>,
+        call: &Call<C>,
+        payment: &Payment,
+        now: Millis,
+    ) -> Result<Option<NextActionShape>, ApiError> {
+        Ok(open_action(reader, payment, now)?.map(|action| {
+            let address = match &action.step {
+                CustomerStep::Redirect(address) => Some(call.absolute(address.as_str())),
+                CustomerStep::DisplayQr(_) => None,
+            };
+            NextActionShape::new(action, address)
+        }))
+    }
+}
+
+fn qr_data(action: &CustomerAction) -> Option<String> {
+    match &action.step {
+        CustomerStep::DisplayQr(text) => Some(text.as_str().to_owned()),
+        CustomerStep::Redirect(_) => None,
+    }
+}
+
+object! {
+    /// An authentication of a card by EMV 3-D Secure.
+    AUTHENTICATION "payment_authentication" as AuthenticationShape of (authentication: Authentication) {
+        version: STRING = AUTHENTICATION_VERSION, "The version of EMV 3-D Secure.", such_as("2.2.0");
+        flow: words_of(AuthenticationFlow) = authentication.flow, "The way.";
+        trans_status: words_of(AuthenticationStatus) = authentication.status,
+            "The result: `transStatus` of EMV 3-D Secure. `C` while the challenge is open.";
+        eci: STRING or null = authentication.eci.map(|eci| format!("{eci:02}")),
+            "The electronic commerce indicator, two digits.", such_as("05");
+        authenticated_at: TIMESTAMP or null = authentication.at,
+            "The time at which the result was recorded; null while there is none, and when nobody answered.";
+    }
+}
+
+object! {
+    /// An approval that came too late.
+    LATE_SUCCESS "payment_late_success" as LateSuccessShape of (late: LateSuccess, amount: AmountMinor) {
+        amount: INTEGER = amount, "The amount in minor units.", such_as("10000");
+        received_at: TIMESTAMP = late.received_at, "The time at which the approval was recorded.";
+        returned_at: TIMESTAMP or null = late.returned_at,
+            "The time at which the acquirer confirmed that the money is back.";
     }
 }
 
@@ -122,7 +204,11 @@ fn card(instrument: &Instrument) -> Option<CardShape<'_>> {
 fn saved_card_id(instrument: &Instrument) -> Option<CardId> {
     match instrument {
         Instrument::SavedCard { card_id, owner: _, card: _ } => Some(*card_id),
-        Instrument::Token { .. } | Instrument::UnnamedCard | Instrument::Installment { .. } => None,
+        Instrument::Token { .. }
+        | Instrument::UnnamedCard
+        | Instrument::Installment { .. }
+        | Instrument::PromptPay
+        | Instrument::MobileBanking => None,
     }
 }
 
@@ -166,7 +252,7 @@ mod tests {
     #[test]
     fn a_pending_payment_has_no_outcome_and_permits_no_operation() {
         let payment = pending();
-        let shown = serde_json::to_value(PaymentShape::new(&payment, NOW)).expect("a shape has a JSON form");
+        let shown = serde_json::to_value(PaymentShape::new(&payment, None, NOW)).expect("a shape has a JSON form");
         assert_eq!(shown["status"], "PENDING");
         for key in ["authorized_at", "captured_at", "expires_at", "failure_code", "failure_message"] {
             assert_eq!(shown[key], Value::Null, "{key}");

@@ -2,6 +2,7 @@
 
 use till_domain::activity::{ActivityType, Actor};
 use till_domain::card::{CardExpiry, CardScheme};
+use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus};
 use till_domain::dispute::DisputeStatus;
 use till_domain::each_id;
 use till_domain::ledger::{Direction, EntryStatus, EntryType};
@@ -27,7 +28,7 @@ answer_values! {
     Description DestinationUrl Email Evidence ExternalId HeaderName HolderName InstallationIdentifier Mobile Name
     PersonName Reason ReturnUrl TimeZone => |text| text.as_str();
 
-    AcquirerName ActivityType CaptureMode CardScheme DeliveryStatus Direction DisputeStatus EntryStatus EntryType
+    AcquirerName ActivityType AuthenticationFlow AuthenticationStatus CaptureMode CardScheme DeliveryStatus Direction DisputeStatus EntryStatus EntryType
     InterestBearer OperationKind PaymentMethod PaymentStatus PayoutStatus Platform RefundStatus ServerState
     WebhookEventKind WebhookStatus => |word| word.name();
 

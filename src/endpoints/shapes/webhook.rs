@@ -20,6 +20,8 @@ pub(in crate::endpoints) const EVENT_WORDS: ValueType = ValueType::words(&[
     "PAYOUT_COMPLETED",
     "DISPUTE_OPENED",
     "DISPUTE_CLOSED",
+    "PAYMENT_ACTION_REQUIRED",
+    "PAYMENT_RETURNED",
     ALL_EVENTS,
 ]);
 

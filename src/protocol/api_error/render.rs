@@ -101,7 +101,8 @@ const fn triple_status(code: Code) -> StatusCode {
         | Code::NotRefundable
         | Code::AmountExceedsLimit
         | Code::InsufficientBalance
-        | Code::MerchantSuspended => StatusCode::BAD_REQUEST,
+        | Code::MerchantSuspended
+        | Code::Forbidden => StatusCode::BAD_REQUEST,
         Code::MisdirectedRequest => StatusCode::MISDIRECTED_REQUEST,
         Code::UnknownEndpoint => StatusCode::NOT_FOUND,
         Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
@@ -122,6 +123,15 @@ impl Code {
         triple_status(self).as_u16()
     }
 
+    /// The status of a page that tells a refusal with this code. What was a page once is gone.
+    #[must_use]
+    pub fn page_status(self) -> StatusCode {
+        match self {
+            Code::InvalidState => StatusCode::GONE,
+            code => problem_status(&ApiError::new(code, "")),
+        }
+    }
+
     /// The status of an error with this code in the form of problem details.
     #[must_use]
     pub fn problem_status(self) -> u16 {
@@ -139,7 +149,7 @@ fn problem_status(error: &ApiError) -> StatusCode {
     match error.code() {
         Code::InvalidArguments if error.is_stale_version() => StatusCode::CONFLICT,
         Code::Unauthorized => StatusCode::UNAUTHORIZED,
-        Code::MerchantSuspended => StatusCode::FORBIDDEN,
+        Code::MerchantSuspended | Code::Forbidden => StatusCode::FORBIDDEN,
         Code::NotFound => StatusCode::NOT_FOUND,
         Code::Conflict | Code::TokenAlreadyUsed | Code::NotReady | Code::InvalidState => StatusCode::CONFLICT,
         Code::NotSupported
@@ -216,6 +226,7 @@ mod tests {
             (Code::AmountExceedsLimit, 400, 422),
             (Code::InsufficientBalance, 400, 422),
             (Code::MerchantSuspended, 400, 403),
+            (Code::Forbidden, 400, 403),
             (Code::MisdirectedRequest, 421, 421),
             (Code::UnknownEndpoint, 404, 404),
             (Code::MethodNotAllowed, 405, 405),
@@ -229,7 +240,7 @@ mod tests {
         ] {
             assert_eq!((status(Form::Triple, code), status(Form::Problem, code)), (triple, problem), "{code}");
         }
-        assert_eq!(Code::ALL.len(), 26);
+        assert_eq!(Code::ALL.len(), 27);
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl Declaration {
     pub fn refusals(&self) -> Vec<DeclaredError> {
         let needs_active = match self.package {
             Package::Merchants => self.flags.changes_something && !self.flags.works_while_suspended,
-            Package::Sdk => true,
+            Package::Sdk => !self.flags.works_while_suspended,
             Package::Admin => false,
         };
         let following = [

@@ -15,6 +15,8 @@ pub enum Returns {
     Boolean,
     /// A bare whole number.
     Integer,
+    /// A bare string.
+    Text(ValueType),
     /// An array of values of one type.
     Array(&'static ValueType),
     /// Any JSON value, with an example as JSON.
@@ -35,6 +37,7 @@ impl Returns {
             Returns::Words(words) => ValueType::Words(words),
             Returns::Boolean => ValueType::BOOLEAN,
             Returns::Integer => ValueType::INTEGER,
+            Returns::Text(text) => *text,
             Returns::Array(entries) => ValueType::Array(entries),
             Returns::Any(_) | Returns::AnyOf(_) => ValueType::ANY,
             Returns::Object(object) => ValueType::Object(object),
@@ -49,7 +52,12 @@ impl Returns {
             Returns::Object(object) | Returns::Page(object) => vec![object],
             Returns::AnyOf(objects) => objects.to_vec(),
             Returns::Array(entries) => entries.object().into_iter().collect(),
-            Returns::Id(_) | Returns::Words(_) | Returns::Boolean | Returns::Integer | Returns::Any(_) => Vec::new(),
+            Returns::Id(_)
+            | Returns::Words(_)
+            | Returns::Boolean
+            | Returns::Integer
+            | Returns::Text(_)
+            | Returns::Any(_) => Vec::new(),
         }
     }
 
@@ -61,9 +69,12 @@ impl Returns {
             Returns::AnyOf(objects) => objects.first().map(|object| object.example()),
             Returns::Integer => Some(3.into()),
             Returns::Any(json) => Some(serde_json::from_str(json).expect("an example is written as JSON")),
-            Returns::Id(_) | Returns::Words(_) | Returns::Boolean | Returns::Array(_) | Returns::Object(_) => {
-                self.value_type().example()
-            }
+            Returns::Id(_)
+            | Returns::Words(_)
+            | Returns::Boolean
+            | Returns::Text(_)
+            | Returns::Array(_)
+            | Returns::Object(_) => self.value_type().example(),
         }
     }
 

@@ -227,7 +227,8 @@ impl Text {
         pattern: Some("^\\+[1-9][0-9]{7,14}$"),
         example: Some("+66812345678"),
     };
-    const URL: Text = Text {
+    /// An absolute http(s) address that a caller gives.
+    pub const URL: Text = Text {
         kind: TextKind::Url,
         length: Some((8, RETURN_URL_MAX_BYTES)),
         pattern: Some("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s]+$"),

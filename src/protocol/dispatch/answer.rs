@@ -6,6 +6,7 @@ use actix_web::{HttpResponse, HttpResponseBuilder};
 
 use super::cross_origin;
 use super::encoding::{self, Coding, Encoded};
+use super::page::{PageFrame, PageReply};
 use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Form};
 use crate::protocol::pages::PageFile;
@@ -47,6 +48,8 @@ pub(super) enum Answer {
     Text { text: String, media_type: &'static str },
     /// A file of the documentation pages.
     File(PageFile),
+    /// An answer of a page for a person's browser.
+    Page(PageReply),
     /// A redirect.
     Moved { to: &'static str },
     /// The answer to a browser's preflight: a page of any origin may make the call. The endpoint decides whether the
@@ -62,11 +65,21 @@ pub(super) struct Addressee<'r> {
     pub(super) may_read_cross_origin: bool,
     /// The form of a refusal; when absent, the `Accept` header decides.
     pub(super) form: Option<Form>,
+    /// The part of the answer that its listener decides, when the request is for a page.
+    pub(super) page_frame: Option<PageFrame>,
 }
 
 impl Addressee<'_> {
     /// The response for an outcome.
     pub(super) fn respond(&self, outcome: Result<Answer, ApiError>) -> HttpResponse {
+        match (self.page_frame, outcome) {
+            (Some(frame), Ok(Answer::Page(reply))) => frame.respond(self, reply),
+            (Some(frame), Err(error)) => frame.refuse(self, &error),
+            (Some(_) | None, outcome) => self.respond_to_call(outcome),
+        }
+    }
+
+    fn respond_to_call(&self, outcome: Result<Answer, ApiError>) -> HttpResponse {
         match outcome {
             Ok(Answer::Json { json, replayed }) => self.finish_json(replayed, self.encoded(json)),
             Ok(Answer::Compressed { bytes, coding, replayed }) => self.finish_json(replayed, (bytes, Some(coding))),
@@ -82,6 +95,7 @@ impl Addressee<'_> {
                 self.start(StatusCode::PERMANENT_REDIRECT).insert_header((header::LOCATION, to)).finish()
             }
             Ok(Answer::Preflight) => self.preflight(),
+            Ok(Answer::Page(_)) => self.refusal(&ApiError::unhandled()), // Only requests for pages have such answers.
             Err(error) => self.refusal(&error),
         }
     }
@@ -94,6 +108,8 @@ impl Addressee<'_> {
             }
             Ok(Answer::Moved { .. }) => StatusCode::PERMANENT_REDIRECT,
             Ok(Answer::Preflight) => StatusCode::NO_CONTENT,
+            Ok(Answer::Page(reply)) => reply.status(),
+            Err(error) if self.page_frame.is_some() => error.code().page_status(),
             Err(error) => self.form().status(error),
         }
     }

@@ -21,6 +21,9 @@ use crate::protocol::pipelining::{self, Sink};
 /// The media type of every body.
 const JSON: &str = "application/json";
 
+/// The media type of forms.
+const FORM: &str = "application/x-www-form-urlencoded";
+
 /// The time limit for a body to arrive. A mebibyte in this time is 35 kB/s.
 const ARRIVAL_MAX: Duration = Duration::from_secs(30);
 
@@ -109,6 +112,11 @@ impl BodyBytes {
     fn with_capacity(capacity: usize, budget: &MemoryBudget, declaration: &Declaration, limit: BodyLimit) -> BodyBytes {
         let (bytes, carries_card_data) = (Vec::with_capacity(capacity), declaration.flags.carries_card_data);
         BodyBytes { text: Text { bytes, carries_card_data }, share: budget.reservation(), limit }
+    }
+
+    /// The bytes.
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.text.bytes
     }
 
     /// Their number.
@@ -242,10 +250,19 @@ impl Drop for Body {
 
 /// Refuses a body that is not plain `application/json`. Parameters of the media type are ignored.
 pub(super) fn check_media_type(headers: &HeaderMap) -> Result<(), ApiError> {
+    check_only_type(headers, JSON, "Send the body with Content-Type: application/json.")
+}
+
+/// Refuses a body that is not a plain form.
+pub(super) fn check_form_media_type(headers: &HeaderMap) -> Result<(), ApiError> {
+    check_only_type(headers, FORM, "Send the form with Content-Type: application/x-www-form-urlencoded.")
+}
+
+fn check_only_type(headers: &HeaderMap, expected: &str, message: &'static str) -> Result<(), ApiError> {
     let mut types = headers.get_all(CONTENT_TYPE);
     let only = types.next().filter(|_| types.next().is_none());
-    if !only.is_some_and(|value| value == JSON || is_json(value)) {
-        return Err(ApiError::new(Code::UnsupportedMediaType, "Send the body with Content-Type: application/json."));
+    if !only.is_some_and(|value| value == expected || is_of_type(value, expected)) {
+        return Err(ApiError::new(Code::UnsupportedMediaType, message));
     }
     let is_plain = |value: &str| value.split(',').all(|coding| coding.trim().eq_ignore_ascii_case("identity"));
     if !headers.get_all(CONTENT_ENCODING).all(|value| value.to_str().is_ok_and(is_plain)) {
@@ -254,9 +271,9 @@ pub(super) fn check_media_type(headers: &HeaderMap) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn is_json(value: &HeaderValue) -> bool {
+fn is_of_type(value: &HeaderValue, expected: &str) -> bool {
     let media_type = value.to_str().ok().and_then(|value| value.split(';').next());
-    media_type.is_some_and(|name| name.trim().eq_ignore_ascii_case(JSON))
+    media_type.is_some_and(|name| name.trim().eq_ignore_ascii_case(expected))
 }
 
 /// Reads the whole body of a call to this endpoint, and never more than its limit.

@@ -87,6 +87,8 @@ pub(super) struct CallContext<C> {
     pub(super) idempotency_key: Result<Option<String>, Fault>,
     pub(super) request_id: RequestId,
     pub(super) peer: Option<IpAddr>,
+    /// The scheme and host of this server's pages; none of a call that changes something.
+    pub(super) origin: Option<String>,
     pub(super) has_origin: bool,
     pub(super) cross_origin: CrossOrigin,
     pub(super) log_subject: LogSubject,
@@ -105,6 +107,13 @@ impl<C> Call<C> {
     #[must_use]
     pub fn declaration(&self) -> &'static Declaration {
         self.context.declaration
+    }
+
+    /// An address of the acquirer's, or of a page of this server that is recorded by its path, as the caller can follow it.
+    #[must_use]
+    pub fn absolute(&self, address: &str) -> String {
+        let origin = self.context.origin.as_deref().filter(|_| address.starts_with('/'));
+        [origin.unwrap_or_default(), address].concat()
     }
 
     /// The body as received.

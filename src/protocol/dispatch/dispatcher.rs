@@ -26,6 +26,7 @@ use super::hosts::Hosts;
 use super::large_answers::{self, in_slices};
 use super::log_throttle::LogThrottle;
 use super::memory_budget::{Exhausted, MemoryBudget, Reservation};
+use super::page::{BrowserPages, PageFrame, PageReply};
 use super::path::{OPENAPI_PATH, ParsedPath, Probe, locate};
 use super::request_id::RequestId;
 use super::table::DispatcherBuilder;
@@ -85,6 +86,7 @@ pub struct Dispatcher<C> {
     documents: Documents,
     refusals: LogThrottle,
     logs_addresses: bool,
+    pub(super) pages: BrowserPages,
 }
 
 impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
@@ -106,6 +108,7 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
             documents: Documents::default(),
             refusals: LogThrottle::default(),
             logs_addresses: self.logs_addresses,
+            pages: self.pages,
         }
     }
 }
@@ -169,6 +172,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         incoming: &mut Incoming<'_>,
     ) -> (Result<Answer, ApiError>, Option<Reservation>) {
         let target = exchange.place.and_then(|place| self.target(place));
+        let target = target.or_else(|| self.page_target(exchange));
         if let Some(target) = &target {
             exchange.label.set(target.label());
             exchange.changes_something.set(target.changes_something());
@@ -191,7 +195,11 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             Err(error) if error.is_overload() => self.refusals.turn(),
             Ok(_) | Err(_) => Some(0),
         };
-        let code = outcome.as_ref().map_or_else(|error| error.code().name(), |_| "OK");
+        let code = match outcome {
+            Ok(Answer::Page(PageReply { code: Some(code), .. })) => code.name(),
+            Ok(_) => "OK",
+            Err(error) => error.code().name(),
+        };
         let address = exchange.head.peer.filter(|_| self.logs_addresses);
         LoggedOutcome { code, status: exchange.addressee().status(outcome), address, left_out }
     }
@@ -243,6 +251,8 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             }
             Target::Page(page) => Ok(Answer::File(page)),
             Target::PagesMoved => Ok(Answer::Moved { to: PAGES_FIRST }),
+            Target::BrowserPage(page, texts) => self.page(exchange, page, texts, incoming).await,
+            Target::Asset(asset) => Ok(Answer::Page(asset)),
             Target::Package(package, functions) => {
                 exchange.agree_on_version()?;
                 self.package_answer(exchange, package, functions, incoming).await
@@ -280,6 +290,22 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
                 self.packages.get(&package)?.get(name).map(Target::Function)
             }
         }
+    }
+
+    /// The page at the path of this request, when no endpoint is there.
+    fn page_target(&self, exchange: &Exchange<'_, C>) -> Option<Target<'_, C>> {
+        let path = exchange.head.path;
+        let pages = &self.pages.pages;
+        let page = || pages.iter().find_map(|page| Some(Target::BrowserPage(page, page.declaration().matched(path)?)));
+        let target = page().or_else(|| self.asset(path).map(Target::Asset))?;
+        let is_secure = self.origin(exchange).starts_with("https://");
+        exchange.page_frame.set(Some(PageFrame { refusal: self.pages.refusal, is_secure }));
+        Some(target)
+    }
+
+    /// The host and port of the public address.
+    pub(super) fn public_host(&self) -> Option<&str> {
+        self.public_url.as_deref()?.split_once("://").map(|(_, host)| host)
     }
 
     /// The people for whom the pages of this listener are.

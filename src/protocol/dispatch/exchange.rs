@@ -19,6 +19,7 @@ use super::hooks::AuthenticatedCaller;
 use super::idempotency_key;
 use super::log_subject::LogSubject;
 use super::memory_budget::MemoryBudget;
+use super::page::PageFrame;
 use super::path::{ParsedPath, UNKNOWN_PATH, locate};
 use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Form};
@@ -77,6 +78,8 @@ pub(super) struct Exchange<'r, C: AuthenticatedCaller> {
     pub(super) log_subject: LogSubject,
     /// The form of a refusal; when absent, the `Accept` header decides.
     pub(super) form: Cell<Option<Form>>,
+    /// The part of the answer that its listener decides, when the request is for a page.
+    pub(super) page_frame: Cell<Option<PageFrame>>,
 }
 
 impl<'r> RequestHead<'r> {
@@ -109,6 +112,7 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
             cross_origin: CrossOrigin::default(),
             log_subject: LogSubject::default(),
             form: Cell::new(None),
+            page_frame: Cell::new(None),
         }
     }
 
@@ -152,7 +156,12 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
         }
     }
 
-    pub(super) fn context(&self, declaration: &'static Declaration, caller: Option<C>) -> CallContext<C> {
+    pub(super) fn context(
+        &self,
+        declaration: &'static Declaration,
+        caller: Option<C>,
+        origin: Option<String>,
+    ) -> CallContext<C> {
         let headers = self.head.headers;
         let takes_key = declaration.flags.takes_idempotency_key;
         CallContext {
@@ -162,6 +171,7 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
             idempotency_key: if takes_key { idempotency_key::read(headers) } else { Ok(None) },
             request_id: self.request_id.clone(),
             peer: self.head.peer,
+            origin,
             has_origin: cross_origin::origin(headers).is_some(),
             cross_origin: self.cross_origin.clone(),
             log_subject: self.log_subject.clone(),
@@ -175,6 +185,7 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
             version: self.version.get(),
             may_read_cross_origin: self.may_be_read_by_its_page(),
             form: self.form.get(),
+            page_frame: self.page_frame.get(),
         }
     }
 
@@ -190,7 +201,7 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
 
     /// The page that made the call and cannot read the answer. A preflight is answered to every page.
     fn unread_page(&self) -> Option<Unread> {
-        let is_call = *self.head.method == Method::POST;
+        let is_call = *self.head.method == Method::POST && self.page_frame.get().is_none();
         is_call.then(|| Unread::of(self.head.headers, &self.cross_origin)).flatten()
     }
 
@@ -200,7 +211,7 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
         let LoggedOutcome { code, status, address, left_out: _ } = *logged;
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let method = known_method(self.head.method);
-        let path = if self.label.get() == UNKNOWN_PATH { UNKNOWN_PATH } else { self.path_without_version() };
+        let path = self.place.map_or(self.label.get(), |place| self.logged_path(place));
         let caller = self.caller.borrow();
         let caller = caller.as_ref().map(ToString::to_string);
         let caller = caller.as_deref();
@@ -238,19 +249,17 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
         if is_server_error { answered!(warn) } else { answered!(info) }
     }
 
-    /// The path, without its first segment when that is the caller's own text.
-    fn path_without_version(&self) -> &str {
+    /// The path, without its first segment when that is the caller's own text; the label when the path leads to nothing.
+    fn logged_path(&self, place: ParsedPath<'_>) -> &str {
         let path = self.head.path;
-        match self.place {
-            Some(ParsedPath::Package { version: Some(version), .. }) => path.get(1 + version.len()..).unwrap_or(path),
-            Some(
-                ParsedPath::Root
-                | ParsedPath::Package { version: None, .. }
-                | ParsedPath::Probe(_)
-                | ParsedPath::OpenApi
-                | ParsedPath::Pages(_),
-            )
-            | None => path,
+        match place {
+            _ if self.label.get() == UNKNOWN_PATH => UNKNOWN_PATH,
+            ParsedPath::Package { version: Some(version), .. } => path.get(1 + version.len()..).unwrap_or(path),
+            ParsedPath::Root
+            | ParsedPath::Package { version: None, .. }
+            | ParsedPath::Probe(_)
+            | ParsedPath::OpenApi
+            | ParsedPath::Pages(_) => path,
         }
     }
 }

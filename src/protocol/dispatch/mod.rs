@@ -25,6 +25,10 @@ mod large_answers;
 #[cfg(test)]
 mod large_calls_tests;
 mod memory_budget;
+#[cfg_attr(not(feature = "pages"), expect(dead_code, reason = "nothing makes pages without the feature"))]
+mod page;
+mod page_judgement;
+mod page_response;
 mod path;
 mod pipeline;
 mod rates;
@@ -48,6 +52,10 @@ pub use hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, NoTok
 pub use hosts::Hosts;
 pub(super) use large_answers::SLICE_BYTES;
 pub(super) use memory_budget::Reservation;
+#[cfg(feature = "pages")]
+pub use page::{BrowserPage, BrowserPages, BrowserRequest, PageAsset, PageDeclaration, PageReply, browser_page};
 pub use rates::{CallsPerSecond, address_group};
+#[cfg(feature = "pages")]
+pub use request_id::RequestId;
 pub(super) use without_request::{HEAD_ARRIVAL_MAX, answer_to_refused_connection, answer_to_unreadable};
 pub use worker_pool::WorkerPool;

@@ -7,6 +7,7 @@ use super::call::{Call, Function, Functions, Reply, endpoint};
 use super::call_limits::CallLimits;
 use super::hooks::{AdmissionGate, Authenticate, AuthenticatedCaller, Observe, OpenGate};
 use super::hosts::Hosts;
+use super::page::BrowserPages;
 use super::worker_pool::WorkerPool;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, DeliveryDeclaration, Flags, Package, Returns, Text, ValueType};
@@ -40,6 +41,7 @@ pub struct DispatcherBuilder<C> {
     pub(super) hosts: Hosts,
     pub(super) logs_addresses: bool,
     pub(super) deliveries: &'static [&'static DeliveryDeclaration],
+    pub(super) pages: BrowserPages,
 }
 
 impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
@@ -58,6 +60,7 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
             hosts: Hosts::Any,
             logs_addresses: false,
             deliveries: &[],
+            pages: BrowserPages::NONE,
         };
         if serves_merchants {
             builder.function(endpoint(&AVAILABLE_API_VERSIONS, (), available_api_versions))
@@ -116,8 +119,8 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
         DispatcherBuilder { observe: Some(observe), ..self }
     }
 
-    /// The address under which callers reach the server, without a slash at its end. Only documents show it. When None,
-    /// they show the address that the request was sent to.
+    /// The address under which callers reach the server, without a slash at its end, for documents and the addresses of
+    /// pages. When None, these have the address that the request was sent to.
     #[must_use]
     pub fn public_url(self, public_url: Option<String>) -> DispatcherBuilder<C> {
         DispatcherBuilder { public_url, ..self }
@@ -139,6 +142,13 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
     #[must_use]
     pub fn deliveries(self, deliveries: &'static [&'static DeliveryDeclaration]) -> DispatcherBuilder<C> {
         DispatcherBuilder { deliveries, ..self }
+    }
+
+    /// Serves pages beside the endpoints.
+    #[cfg(feature = "pages")]
+    #[must_use]
+    pub fn pages(self, pages: BrowserPages) -> DispatcherBuilder<C> {
+        DispatcherBuilder { pages, ..self }
     }
 }
 

@@ -6,9 +6,13 @@ use actix_web::http::Method;
 
 use super::call::{Function, Functions};
 use super::hooks::Observe;
+use super::page::{BrowserPage, PageReply};
 use super::path::{OPENAPI_PATH, PAGES_PATH, Probe, ROOT_PATH};
 use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::pages::PageFile;
+
+/// The name of files that pages load, in the log and in metrics.
+const ASSETS_PATH: &str = "/assets";
 
 /// The target of a request.
 pub(super) enum Target<'d, C> {
@@ -20,6 +24,10 @@ pub(super) enum Target<'d, C> {
     OpenApi,
     Page(PageFile),
     PagesMoved,
+    /// A page for a person's browser, with the texts at the segments in braces of its pattern.
+    BrowserPage(&'d Arc<dyn BrowserPage>, Vec<String>),
+    /// A file that such pages load.
+    Asset(PageReply),
 }
 
 impl<C> Target<'_, C> {
@@ -33,6 +41,8 @@ impl<C> Target<'_, C> {
             Target::Root => ROOT_PATH,
             Target::OpenApi => OPENAPI_PATH,
             Target::Page(_) | Target::PagesMoved => PAGES_PATH,
+            Target::BrowserPage(page, _) => page.declaration().pattern,
+            Target::Asset(_) => ASSETS_PATH,
         }
     }
 
@@ -46,7 +56,9 @@ impl<C> Target<'_, C> {
             | Target::Root
             | Target::OpenApi
             | Target::Page(_)
-            | Target::PagesMoved => false,
+            | Target::PagesMoved
+            | Target::BrowserPage(..)
+            | Target::Asset(_) => false,
         }
     }
 
@@ -60,7 +72,9 @@ impl<C> Target<'_, C> {
             | Target::Root
             | Target::OpenApi
             | Target::Page(_)
-            | Target::PagesMoved => None,
+            | Target::PagesMoved
+            | Target::BrowserPage(..)
+            | Target::Asset(_) => None,
         };
         package == Some(Package::Sdk)
     }
@@ -68,9 +82,16 @@ impl<C> Target<'_, C> {
     /// The HTTP methods that the target accepts, and the value of the `Allow` header that lists them.
     pub(super) fn methods(&self) -> (&'static [Method], &'static str) {
         match self {
-            Target::Root | Target::Probe(..) | Target::OpenApi | Target::Page(_) | Target::PagesMoved => {
-                (&[Method::GET, Method::HEAD], "GET, HEAD")
+            Target::BrowserPage(page, _) if page.declaration().has_form => {
+                (&[Method::GET, Method::HEAD, Method::POST], "GET, HEAD, POST")
             }
+            Target::Root
+            | Target::Probe(..)
+            | Target::OpenApi
+            | Target::Page(_)
+            | Target::PagesMoved
+            | Target::BrowserPage(..)
+            | Target::Asset(_) => (&[Method::GET, Method::HEAD], "GET, HEAD"),
             Target::Package(..) => (&[Method::GET, Method::HEAD, Method::POST], "GET, HEAD, POST"),
             Target::Function(_) | Target::Pipeline(_) if self.is_for_pages() => (&[Method::POST], "POST, OPTIONS"),
             Target::Function(_) | Target::Pipeline(_) => (&[Method::POST], "POST"),

@@ -79,7 +79,14 @@ fn refusal(status: u16) -> ApiError {
 /// every head.
 fn last_answer(error: ApiError, request_id: &RequestId) -> Vec<u8> {
     let (headers, form) = (&HeaderMap::new(), Some(Form::Triple));
-    let addressee = Addressee { headers, request_id, version: ApiVersion::NEWEST, may_read_cross_origin: false, form };
+    let addressee = Addressee {
+        headers,
+        request_id,
+        version: ApiVersion::NEWEST,
+        may_read_cross_origin: false,
+        form,
+        page_frame: None,
+    };
     let response = addressee.respond(Err(error));
     let mut head = format!("HTTP/1.1 {}\r\n", response.status());
     for (name, value) in response.headers() {

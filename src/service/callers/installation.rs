@@ -98,7 +98,7 @@ impl Service {
         self.admit(call, named.merchant_id, &installation)?;
         let profile = reader.get::<Profiles>(Single)?;
         let profile = profile.ok_or_else(|| refused(&Refusal::InstallationNotFound))?;
-        if profile.suspended {
+        if profile.suspended && !call.declaration().flags.works_while_suspended {
             return Err(refused(&Refusal::MerchantSuspended));
         }
         Ok(SdkCaller { reader, profile, installation })

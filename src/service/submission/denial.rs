@@ -157,6 +157,8 @@ refusals! {
         "must be a token for several uses: have the card tokenized with usage MULTIPLE";
     MethodNotEnabled = NotSupported,
         "The payment method is not enabled for this merchant. Offer another one, or ask the operator to enable it.";
+    MethodOfOtherCurrency { currency } = InvalidArguments(invalid "payment_method"),
+        "is possible for merchants with an account in {} only", currency.code();
     AmountMismatch { given, session } = Conflict {
             "argument": if given.currency == session.currency { "amount" } else { "currency" },
             "session": { "amount": session.amount.get(), "currency": session.currency.code() },

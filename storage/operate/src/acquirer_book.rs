@@ -86,6 +86,8 @@ pub enum AuthorizationLine {
     },
     /// It was declined.
     Declined,
+    /// It waits for its customer, or for the result of the customer's action.
+    Waiting,
 }
 
 /// The reason why a book did not carry out a request.

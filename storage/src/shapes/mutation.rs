@@ -18,8 +18,8 @@ use super::ledger::{InvoiceV1, TopupV1, TransactionV1};
 use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, ProfileV1, TestClockV1};
 use super::metadata::{MetadataRecordV1, MetadataSetV1, SweptItemV1};
 use super::payment::{
-    AuthorizationV1, CaptureV1, DisputeClosingV1, DisputeV1, EffectV1, FailureV1, OperationV1, PaymentV1, PayoutV1,
-    RefundV1, RefusedOperationV1,
+    AuthenticationV1, AuthorizationV1, CaptureV1, CustomerActionV1, DisputeClosingV1, DisputeV1, EffectV1, FailureV1,
+    OperationV1, PaymentV1, PayoutV1, RefundV1, RefusedOperationV1,
 };
 use super::personal::Personal;
 use super::session::SessionV1;
@@ -89,6 +89,7 @@ shape_struct! {
 
 shape_enum! {
     /// An event.
+    #[expect(clippy::large_enum_variant, reason = "a payment is initiated by the most frequent event")]
     EventV1 of Event {
         MerchantCreated {
             merchant_id: [u8; 16],
@@ -107,8 +108,17 @@ shape_enum! {
         CustomerCreated(customer: CustomerV1),
         CustomerUpdated { before: CustomerV1, after: CustomerV1 },
         PaymentInitiated { payment: PaymentV1, effect: EffectV1 },
-        PaymentAuthorized { payment_id: [u8; 16], authorization: AuthorizationV1 },
-        PaymentFailed { payment_id: [u8; 16], released_minor: u64, failure: FailureV1 },
+        PaymentAuthorized {
+            payment_id: [u8; 16],
+            authorization: AuthorizationV1,
+            authentication: Option<AuthenticationV1>
+        },
+        PaymentFailed {
+            payment_id: [u8; 16],
+            released_minor: u64,
+            failure: FailureV1,
+            authentication: Option<AuthenticationV1>
+        },
         PaymentCaptured {
             payment_id: [u8; 16],
             released_minor: u64,
@@ -172,9 +182,9 @@ shape_enum! {
             at: u64,
             activity: ActivityV1
         },
-        PaymentExpired { payment_id: [u8; 16], released_minor: u64 },
+        PaymentExpired { payment_id: [u8; 16], released_minor: u64, failure: Option<FailureV1> },
         LateSuccess { payment_id: [u8; 16], authorization: AuthorizationV1, captured: bool },
-        LateCallEnded { payment_id: [u8; 16], failure: Option<FailureV1> },
+        LateCallEnded { payment_id: [u8; 16], failure: Option<FailureV1>, returned_at: Option<u64> },
         RefundRequested {
             refund: RefundV1,
             transaction: TransactionV1,
@@ -239,6 +249,10 @@ shape_enum! {
             timer_was: Option<u64>,
             at: u64
         },
+        ActionRequired { payment_id: [u8; 16], action: CustomerActionV1 },
+        ActionTaken { payment_id: [u8; 16] },
+        ActionCancelRequested { effect: EffectV1 },
+        SessionCanceled { session_id: [u8; 16], at: u64 },
     }
 }
 

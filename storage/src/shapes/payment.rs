@@ -1,5 +1,6 @@
 //! Shapes of payments, refunds, disputes and payouts, and of the calls to an acquirer that they wait for.
 
+use till_domain::customer_action::{ActionStage, Authentication, CustomerAction, CustomerStep, LateSuccess};
 use till_domain::dispute::{Dispute, OpenDispute};
 use till_domain::effect::{Effect, EffectKind};
 use till_domain::event::DisputeClosing;
@@ -54,6 +55,7 @@ shape_enum! {
         Refund(refund_id: [u8; 16]),
         VoidLate,
         RefundLate,
+        CancelAction,
     }
 }
 
@@ -160,6 +162,50 @@ shape_struct! {
     }
 }
 
+shape_enum! {
+    /// What the customer is asked to do.
+    CustomerStepV1 of CustomerStep {
+        Redirect(address: String),
+        DisplayQr(text: String),
+    }
+}
+
+shape_struct! {
+    /// An action of the customer that the acquirer waits for.
+    CustomerActionV1 of CustomerAction {
+        step: CustomerStepV1,
+        authenticates: bool,
+        recorded_at: u64,
+        expires_at: u64,
+    }
+}
+
+shape_enum! {
+    /// How far the action of a payment is.
+    ActionStageV1 of ActionStage {
+        Open(until: u64),
+        Over,
+    }
+}
+
+shape_struct! {
+    /// An authentication of a card by 3-D Secure.
+    AuthenticationV1 of Authentication {
+        flow: Tag,
+        status: Tag,
+        eci: Option<u8>,
+        at: Option<u64>,
+    }
+}
+
+shape_struct! {
+    /// An approval that came after the end of a payment.
+    LateSuccessV1 of LateSuccess {
+        received_at: u64,
+        returned_at: Option<u64>,
+    }
+}
+
 fn payment_subject(id: PaymentId, customer_id: Option<CustomerId>) -> SubjectId {
     customer_id.map_or(SubjectId::payment(id), SubjectId::customer)
 }
@@ -189,5 +235,8 @@ shape_struct! {
         last_operation: Option<RefusedOperationV1>,
         charged_back_minor: u64,
         open_dispute: Option<OpenDisputeV1>,
+        action: Option<ActionStageV1>,
+        authentication: Option<AuthenticationV1>,
+        late_success: Option<LateSuccessV1>,
     } sealed under payment_subject(*id, *customer_id)
 }

@@ -25,6 +25,8 @@ shape_enum! {
         Token { token_id: [u8; 16], usage: Tag, card: InstrumentCardV1 },
         SavedCard { card_id: [u8; 16], owner: [u8; 16], card: InstrumentCardV1 },
         Installment { plan: Tag, interest_bearer: Tag },
+        PromptPay,
+        MobileBanking,
     }
 }
 

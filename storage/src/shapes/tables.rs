@@ -23,7 +23,7 @@ use super::ledger::{BalanceTotalsV1, EntryV1, InvoiceV1, TopupV1, TransactionV1}
 use super::merchant::{ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, TestClockV1};
 use super::metadata::{MetadataRecordV1, MetadataSetV1};
 use super::mutation::StoredAnswerV1;
-use super::payment::{DisputeV1, EffectV1, PaymentV1, PayoutV1, RefundV1};
+use super::payment::{CustomerActionV1, DisputeV1, EffectV1, PaymentV1, PayoutV1, RefundV1};
 use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::Shape;
@@ -354,6 +354,7 @@ tables! {
     TokenUses = 72 in Rows: TokenUseV1;
     CustomerTokens = 73 in Indexes: [u8; 16];
     CustomersByOtherEmail = 74 in Indexes by email_digest_and_id: [u8; 16];
+    CustomerActions = 75 in Rows: CustomerActionV1;
     KeyDirectory = 96 in Directory: KeyOwnerV1;
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;

@@ -1,5 +1,6 @@
 //! Everything that depends on the time, over HTTP with a clock that the test sets.
 
+mod actions;
 mod advance;
 mod created_at;
 mod ends;

@@ -131,7 +131,7 @@ impl Calendar {
 }
 
 /// The answer; None when the server no longer answers.
-fn answered(answer: &ApiAnswer) -> Option<Value> {
+pub(super) fn answered(answer: &ApiAnswer) -> Option<Value> {
     if matches!(answer.status, 0 | 503) {
         return None;
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::harness::{Server, Start, TestDice, from_environment};
 
 use super::calendar::Calendar;
+use super::customers::Customers;
 use super::merchants::LoadedMerchant;
 use super::movements::Movements;
 use super::reckoning::{Counts, reckon};
@@ -30,6 +31,7 @@ pub(super) struct Round {
     pub(super) truths: Vec<Truth>,
     pub(super) dice: TestDice,
     calendar: Calendar,
+    customers: Customers,
     /// The extent of the sandbox's book.
     pub(super) book: Extent,
     counts: Counts,
@@ -69,7 +71,9 @@ impl Round {
         let truths = merchants.iter().map(|merchant| Truth::of(&merchant.shop)).collect();
         let (mut dice, counts) = (TestDice::new(seed), Counts::default());
         let calendar = Calendar::begin(&server, dice.fork());
-        Round { server, merchants, truths, dice, calendar, book: Extent::Whole, counts, starts: Vec::new() }
+        let customers = Customers::begin(&server, &mut dice);
+        let (book, starts) = (Extent::Whole, Vec::new());
+        Round { server, merchants, truths, dice, calendar, customers, book, counts, starts }
     }
 
     fn live(&mut self, life: u64) {
@@ -83,15 +87,19 @@ impl Round {
     /// Loads the server until `end` has ended it, starts it again and checks everything.
     pub(super) fn load_until(&mut self, name: &str, end: impl FnOnce(&mut Server)) {
         let callers = load::callers(&self.server, &self.merchants, name, &mut self.dice);
-        let (server, calendar) = (&mut self.server, &mut self.calendar);
+        let (server, calendar, customers) = (&mut self.server, &mut self.calendar, &mut self.customers);
         let call_records = thread::scope(|scope| {
             let months = scope.spawn(|| calendar.call_until_unanswered());
+            let paying = scope.spawn(|| customers.pay_until_unanswered());
             let call_records = load::until(server, callers, end);
             months.join().expect("it has said what was wrong");
+            paying.join().expect("a customer has said what was wrong");
             call_records
         });
         self.start_again();
+        self.customers.finish(&self.server);
         self.check(&call_records);
+        self.customers.check(&self.server);
         self.calendar.move_to(&self.server);
         self.calendar.check();
     }
@@ -156,9 +164,10 @@ impl Round {
         let starts: Vec<String> = self.starts.iter().map(|start| start.as_millis().to_string()).collect();
         format!(
             "{acknowledged} acknowledged, {refused} refused, {unacknowledged} unacknowledged of which {found} were done, \
-             {}, {}, started again in {} ms",
+             {}, {}, {}, started again in {} ms",
             Movements::of(&self.truths),
             self.calendar.report(),
+            self.customers.report(),
             starts.join(", ")
         )
     }

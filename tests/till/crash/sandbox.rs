@@ -90,11 +90,14 @@ fn lines_of(line: &BookLine) -> Vec<LineSummary> {
 fn refunded_minor(operation: &BookOperation) -> Option<u64> {
     match operation {
         BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => Some(standing.refunded_minor),
-        BookOperation::Authorize { outcome: AuthorizeOutcome::Declined(_), .. }
+        BookOperation::Authorize { outcome: AuthorizeOutcome::Declined(_) | AuthorizeOutcome::Waiting, .. }
         | BookOperation::FollowUp { .. }
         | BookOperation::TimedOut
         | BookOperation::PendingRefund { .. }
-        | BookOperation::Payout(_) => None,
+        | BookOperation::Payout(_)
+        | BookOperation::CancelAction { .. }
+        | BookOperation::Bill { .. }
+        | BookOperation::LateApproval { .. } => None,
     }
 }
 
@@ -107,6 +110,9 @@ fn end_of(line: &BookLine) -> String {
         BookOperation::FollowUp { declined, .. } => declined.map_or("done", |reason| reason.code()).to_owned(),
         BookOperation::TimedOut => "timed out".to_owned(),
         BookOperation::PendingRefund { .. } | BookOperation::Payout(PayoutOutcome::Pending) => "pending".to_owned(),
+        BookOperation::Authorize { outcome: AuthorizeOutcome::Waiting, .. } => "waiting".to_owned(),
+        BookOperation::CancelAction { was_too_late, .. } => format!("too late: {was_too_late}"),
+        BookOperation::Bill { .. } | BookOperation::LateApproval { .. } => "done".to_owned(),
         BookOperation::Payout(PayoutOutcome::Paid) => "done".to_owned(),
         BookOperation::Payout(PayoutOutcome::Declined(reason)) => reason.code().to_owned(),
     }

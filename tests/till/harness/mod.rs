@@ -24,4 +24,4 @@ pub(crate) use stage::{Backstage, Stage};
 pub(crate) use temporary::{directory, temporary};
 pub(crate) use volume::{Volume, free_bytes};
 pub(crate) use waiting::{PATIENCE, first_answer, holds_within, wait_until};
-pub(crate) use wire::{RawAnswer, Wire, chunked, received};
+pub(crate) use wire::{RawAnswer, Wire, chunked, received, received_from};

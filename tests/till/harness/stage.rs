@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use till::{
     AdminToken, ConnectionLimits, Dispatcher, Entrance, KeyAuthentication, LastUsed, Listener, ListenerSettings,
-    Operator, Package, PauseNote, ReservedAddress, SdkRate, Service, Shared, admin_endpoints, merchant_endpoints,
-    sdk_endpoints,
+    Operator, Package, PauseNote, ReservedAddress, SdkRate, Service, Shared, admin_endpoints, browser_pages,
+    merchant_endpoints, sdk_endpoints,
 };
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
@@ -131,6 +131,11 @@ impl Stage {
     /// The store, whose writes a test can make fail.
     pub(crate) fn store(&self) -> &MemoryStore {
         &self.store
+    }
+
+    /// The base address of the public listener.
+    pub(crate) fn public(&self) -> &str {
+        &self.public
     }
 
     /// A client of the public listener, without a key.
@@ -255,6 +260,7 @@ fn serve(parts: (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), listening:
         let public = Dispatcher::builder(&[Package::Merchants, Package::Sdk], keys)
             .functions(merchant_endpoints(&service))
             .functions(sdk_endpoints(&service))
+            .pages(browser_pages(&service))
             .build();
         let admin = admin_dispatcher(&service);
         let settings = ListenerSettings {

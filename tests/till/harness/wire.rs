@@ -58,6 +58,14 @@ impl Wire {
         self.exchange(&request(method, path, headers, body))
     }
 
+    /// The same; an answer with status 0 when the server does not listen any more.
+    pub(crate) fn attempt(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> RawAnswer {
+        let Ok(mut stream) = TcpStream::connect(&self.address) else { return RawAnswer::default() };
+        let _ = stream.set_read_timeout(Some(SILENCE_MAX));
+        let _ = stream.write_all(&request(method, path, headers, body)); // A killed server reads nothing.
+        received(&mut stream)
+    }
+
     /// Sends these bytes and reads the answer.
     pub(crate) fn exchange(&self, bytes: &[u8]) -> RawAnswer {
         let mut stream = self.connect();
@@ -99,13 +107,19 @@ fn connected_from(source: Ipv4Addr, address: &str) -> TcpStream {
 
 /// Reads what the server sends, until it is a whole answer or the connection is closed.
 pub(crate) fn received(stream: &mut TcpStream) -> RawAnswer {
+    let answer = received_from(stream);
+    let _ = stream.shutdown(Shutdown::Both);
+    answer
+}
+
+/// The same of any connection, which stays open.
+pub(crate) fn received_from(stream: &mut impl Read) -> RawAnswer {
     let mut bytes = Vec::new();
     let mut buffer = [0; 16 * 1024];
     while !RawAnswer::parse(&bytes).is_whole() {
         let Ok(count @ 1..) = stream.read(&mut buffer) else { break };
         bytes.extend_from_slice(&buffer[..count]);
     }
-    let _ = stream.shutdown(Shutdown::Both);
     RawAnswer::parse(&bytes)
 }
 

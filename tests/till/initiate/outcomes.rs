@@ -32,7 +32,8 @@ fn every_declined_card_fails_with_its_own_code() {
         ("4000000000000069", "expired_card"),
         ("4000000000000127", "incorrect_cvc"),
         ("4000000000000119", "processing_error"),
-        ("4000003800000446", "authentication_required"),
+        ("4000008400001280", "authentication_unavailable"),
+        ("4000008400001611", "authentication_rejected"),
     ] {
         for capture in [true, false] {
             let paid = paid_with(&shop, number, &json!({ "capture": capture }));
@@ -96,6 +97,10 @@ fn a_captured_payment_shows_every_member() {
             "card": {
                 "card_id": null, "scheme": "VISA", "first_digits": "424242", "last_digits": "4242",
                 "expiration_date": "12/49",
+            },
+            "authentication": {
+                "version": "2.2.0", "flow": "FRICTIONLESS", "trans_status": "Y", "eci": "05",
+                "authenticated_at": captured,
             },
             "fees": [],
             "created_at": created, "authorized_at": captured, "captured_at": captured,

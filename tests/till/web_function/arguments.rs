@@ -70,7 +70,7 @@ const ABOUT_ANSWERED_PAYMENTS: [&str; 7] = [
 ];
 
 /// Calls of the operator in the place of the provider.
-const PROVIDERS: [&str; 7] = [
+const PROVIDERS: [&str; 8] = [
     "complete-refund",
     "fail-refund",
     "complete-payout",
@@ -78,6 +78,7 @@ const PROVIDERS: [&str; 7] = [
     "open-dispute",
     "escalate-dispute",
     "close-dispute",
+    "complete-action",
 ];
 /// The amount of a payout that waits for the operator.
 const WAITING_PAYOUT: &str = "98";

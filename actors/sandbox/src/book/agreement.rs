@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use till_actors::acquirer::{NamedCall, Reference};
+use till_actors::acquirer::{NamedCall, PaymentStep, Reference};
+use till_domain::command::AuthenticationResult;
+use till_domain::customer_action::{Authentication, AuthenticationStatus};
 use till_domain::ids::{MerchantId, PayoutId};
 use till_domain::merchant::AcquirerName;
-use till_domain::payment::{Payment, PaymentStatus};
+use till_domain::payment::{CaptureMode, Payment, PaymentStatus};
 use till_domain::payout::{Payout, PayoutStatus};
 use till_domain::session::Instrument;
 
@@ -14,6 +16,7 @@ use till_operate::acquirer_book::{
     AcquirerBook, AcquirerBookError, AcquirerLine, AcquirerLines, AuthorizationLine, LineEnd, PayoutLine,
 };
 
+use super::action::{ActionOutcome, BookAction, TakenAction};
 use super::contract::{Book, BookError};
 use super::line::{
     AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
@@ -21,6 +24,9 @@ use super::line::{
 };
 use super::memory::MemoryBook;
 use super::rocks::RocksBook;
+
+/// The failure of a payment whose customer did not act in time.
+const ACTION_TIMED_OUT: &str = "customer_action_timed_out";
 
 /// Prefix of the sandbox's own references in payments.
 const OWN_PREFIX: &str = "sandbox:";
@@ -97,24 +103,36 @@ impl From<BookLine> for AcquirerLine {
     fn from(line: BookLine) -> AcquirerLine {
         let BookLine { reference, merchant, payment, money, asked_at_ms: _, operation } = line;
         let end = match operation {
-            BookOperation::Authorize { outcome, .. } => {
-                payment.map(|payment_id| LineEnd::Authorization(payment_id, authorization_line(outcome)))
+            BookOperation::Authorize { outcome, ref action, .. } => {
+                let is_canceled = action.as_ref().is_some_and(|action| action.canceled_at_ms.is_some());
+                let named = payment.zip(authorization_line(outcome, is_canceled));
+                named.map(|(payment_id, line)| LineEnd::Authorization(payment_id, line))
             }
             BookOperation::Payout(outcome) => {
                 let named = payout_of(&reference).zip(payout_line(outcome));
                 named.map(|(payout_id, line)| LineEnd::Payout(payout_id, line))
             }
-            BookOperation::FollowUp { .. } | BookOperation::TimedOut | BookOperation::PendingRefund { .. } => None,
+            BookOperation::FollowUp { .. }
+            | BookOperation::TimedOut
+            | BookOperation::PendingRefund { .. }
+            | BookOperation::CancelAction { .. }
+            | BookOperation::Bill { .. }
+            | BookOperation::LateApproval { .. } => None,
         };
         AcquirerLine { reference, merchant_id: merchant, money, end }
     }
 }
 
-/// The answer to an authorization, as verification knows it.
-fn authorization_line(outcome: AuthorizeOutcome) -> AuthorizationLine {
+/// The answer to an authorization, as verification knows it. An approval that came after a cancellation has no end until
+/// its money is given back: the sandbox reports it until then.
+fn authorization_line(outcome: AuthorizeOutcome, is_canceled: bool) -> Option<AuthorizationLine> {
     match outcome {
-        AuthorizeOutcome::Approved(state) => AuthorizationLine::Approved { captured_minor: state.captured_minor },
-        AuthorizeOutcome::Declined(_) => AuthorizationLine::Declined,
+        AuthorizeOutcome::Approved(state) if is_canceled && state.voided_minor == 0 && state.refunded_minor == 0 => {
+            None
+        }
+        AuthorizeOutcome::Approved(state) => Some(AuthorizationLine::Approved { captured_minor: state.captured_minor }),
+        AuthorizeOutcome::Declined(_) => Some(AuthorizationLine::Declined),
+        AuthorizeOutcome::Waiting => Some(AuthorizationLine::Waiting),
     }
 }
 
@@ -153,14 +171,44 @@ fn at_least(mut known: BookLine, line: &BookLine) -> BookLine {
     if known.operation == BookOperation::TimedOut {
         return line.clone();
     }
-    if let BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(had), .. } = &mut known.operation
-        && let BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(has), .. } = &line.operation
-    {
+    let BookOperation::Authorize { outcome: had, authentication: had_authentication, action, .. } =
+        &mut known.operation
+    else {
+        return known;
+    };
+    let BookOperation::Authorize { outcome: has, authentication, .. } = &line.operation else { return known };
+    if let (AuthorizeOutcome::Approved(had), AuthorizeOutcome::Approved(has)) = (&mut *had, has) {
         had.captured_minor = had.captured_minor.max(has.captured_minor);
         had.voided_minor = had.voided_minor.max(has.voided_minor);
         had.refunded_minor = had.refunded_minor.max(has.refunded_minor);
+    } else if is_decided_by(*had, *has) {
+        (*had, *had_authentication) = (*has, *authentication);
+        if let Some(action) = action {
+            end_action(action, *has, line.asked_at_ms);
+        }
     }
     known
+}
+
+/// True when the result of an authorization came after the copy of the book was made.
+const fn is_decided_by(had: AuthorizeOutcome, has: AuthorizeOutcome) -> bool {
+    match had {
+        AuthorizeOutcome::Waiting => true,
+        AuthorizeOutcome::Declined(DeclineReason::ActionCanceled) => matches!(has, AuthorizeOutcome::Approved(_)),
+        AuthorizeOutcome::Approved(_) | AuthorizeOutcome::Declined(_) => false,
+    }
+}
+
+/// Closes the action of an authorization whose result the log knows: nobody can act on it any more.
+fn end_action(action: &mut BookAction, result: AuthorizeOutcome, at_ms: u64) {
+    if action.canceled_at_ms.is_none() {
+        match result {
+            AuthorizeOutcome::Approved(_) => {
+                action.taken = Some(TakenAction { outcome: ActionOutcome::Succeed, at_ms });
+            }
+            AuthorizeOutcome::Declined(_) | AuthorizeOutcome::Waiting => action.canceled_at_ms = Some(at_ms),
+        }
+    }
 }
 
 /// The lines of a payment whose result is recorded.
@@ -175,18 +223,34 @@ fn lines_of(merchant: MerchantId, payment: &Payment) -> Vec<BookLine> {
         asked_at_ms: at,
         operation,
     };
-    let void = is_given_up(payment).then(|| {
-        let operation =
-            BookOperation::FollowUp { what: FollowUp::Void, authorization: reference.clone(), declined: None };
-        line(format!("{}/void", payment.id), operation)
+    let given_back = given_back(payment).map(|(what, step)| {
+        let operation = BookOperation::FollowUp { what, authorization: reference.clone(), declined: None };
+        line(Reference::new(payment.id, step).into_text(), operation)
     });
-    let operation = BookOperation::Authorize { instrument, capture: payment.capture_mode, outcome };
-    std::iter::once(line(reference, operation)).chain(void).collect()
+    let authentication = payment.authentication.and_then(|Authentication { flow, status, eci, at: _ }| {
+        (status != AuthenticationStatus::Challenged).then_some(AuthenticationResult { flow, status, eci })
+    });
+    let (capture, action) = (payment.capture_mode, None);
+    let operation = BookOperation::Authorize { instrument, capture, authentication, action, outcome };
+    std::iter::once(line(reference, operation)).chain(given_back).collect()
 }
 
-/// True for an authorization that was given up: by a void, or because its capture failed.
-fn is_given_up(payment: &Payment) -> bool {
-    matches!(payment.status, PaymentStatus::Voided | PaymentStatus::Failed) && payment.authorization.is_some()
+/// The change by which an authorization was given up, or given back because it came after the end of its payment; none
+/// while that is not confirmed.
+fn given_back(payment: &Payment) -> Option<(FollowUp, PaymentStep)> {
+    payment.authorization.as_ref()?;
+    match payment.late_success {
+        Some(late) => {
+            late.returned_at?;
+            Some(match payment.capture_mode {
+                CaptureMode::Automatic => (FollowUp::Refund, PaymentStep::Reverse),
+                CaptureMode::Manual => (FollowUp::Void, PaymentStep::Void),
+            })
+        }
+        // By a void, or because its capture failed.
+        None => matches!(payment.status, PaymentStatus::Voided | PaymentStatus::Failed)
+            .then_some((FollowUp::Void, PaymentStep::Void)),
+    }
 }
 
 /// The reference of an authorization, its result and its time; none when the sandbox was not asked for it.
@@ -196,16 +260,29 @@ fn authorization_of(payment: &Payment) -> Option<(String, AuthorizeOutcome, u64)
         let own = authorization.acquirer_reference.strip_prefix(OWN_PREFIX).map(str::to_owned);
         // A payment that was charged back is reversed without a call to the sandbox.
         let is_reversed = payment.status == PaymentStatus::Reversed && payment.charged_back_minor == 0;
+        let amount_minor = payment.money.amount.get();
+        let is_late_capture = payment.late_success.is_some() && payment.capture_mode == CaptureMode::Automatic;
+        let captured_minor = if is_late_capture { amount_minor } else { payment.captured_minor() };
+        let (is_voided, is_refunded) = match given_back(payment) {
+            Some((FollowUp::Void, _)) => (true, false),
+            Some((FollowUp::Refund, _)) => (false, true),
+            Some((FollowUp::Capture, _)) | None => (false, is_reversed),
+        };
         let state = AuthorizationState {
             settles_at_once: payment.capture.is_some_and(|capture| capture.settles_at == capture.at),
-            captured_minor: payment.captured_minor(),
-            voided_minor: if is_given_up(payment) { payment.money.amount.get() } else { 0 },
+            captured_minor,
+            voided_minor: if is_voided { amount_minor } else { 0 },
             // A refund that the acquirer has not confirmed is asked for again.
-            refunded_minor: if is_reversed { payment.captured_minor() } else { payment.confirmed_refund_minor },
+            refunded_minor: if is_refunded { captured_minor } else { payment.confirmed_refund_minor },
         };
         return Some((own.unwrap_or(reference), AuthorizeOutcome::Approved(state), authorization.at.0));
     }
-    let reason = DeclineReason::of_code(&payment.failure.as_ref()?.code)?;
+    let code = payment.failure.as_ref().map(|failure| failure.code.as_str());
+    let reason = if payment.status == PaymentStatus::Voided || code == Some(ACTION_TIMED_OUT) {
+        DeclineReason::ActionCanceled
+    } else {
+        DeclineReason::of_code(code?)?
+    };
     Some((reference, AuthorizeOutcome::Declined(reason), payment.created_at.0))
 }
 
@@ -216,12 +293,15 @@ fn instrument_of(instrument: &Instrument) -> Option<BookInstrument> {
             last_four: card.last_digits.as_bytes().try_into().ok()?,
         }),
         Instrument::Installment { plan, .. } => Some(BookInstrument::Installment { plan: plan.id().to_owned() }),
+        Instrument::PromptPay => Some(BookInstrument::PromptPay),
+        Instrument::MobileBanking => Some(BookInstrument::MobileBanking),
         Instrument::UnnamedCard => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::action::ActionPage;
     use super::super::samples;
     use super::*;
 
@@ -229,6 +309,35 @@ mod tests {
     fn a_result_in_the_log_replaces_a_call_that_timed_out() {
         let timed_out = BookLine { operation: BookOperation::TimedOut, ..samples::approved() };
         assert_eq!(at_least(timed_out, &samples::approved()), samples::approved());
+    }
+
+    #[test]
+    fn an_approval_after_a_cancellation_has_an_end_once_it_is_given_back() {
+        let approved = |refunded_minor| {
+            let state = AuthorizationState { captured_minor: 10_000, refunded_minor, ..AuthorizationState::default() };
+            let mut line = samples::asked_line(samples::REFERENCE, ActionPage::Bank, AuthorizeOutcome::Approved(state));
+            if let BookOperation::Authorize { action: Some(action), .. } = &mut line.operation {
+                action.canceled_at_ms = Some(1);
+            }
+            AcquirerLine::from(line).end
+        };
+        assert_eq!(approved(0), None);
+        assert!(matches!(approved(10_000), Some(LineEnd::Authorization(_, AuthorizationLine::Approved { .. }))));
+    }
+
+    #[test]
+    fn a_result_in_the_log_closes_an_action_that_waits() {
+        let declined = AuthorizeOutcome::Declined(DeclineReason::PaymentDeclined);
+        for result in [AuthorizeOutcome::Approved(AuthorizationState::default()), declined] {
+            let waiting = samples::asked_line(samples::REFERENCE, ActionPage::Bank, AuthorizeOutcome::Waiting);
+            let known = samples::card_line(samples::REFERENCE, CaptureMode::Manual, result);
+            let line = at_least(waiting, &known);
+            let action = line.operation.action().expect("it has one");
+            assert!(action.taken.is_some() || action.canceled_at_ms.is_some());
+            assert!(matches!(line.operation, BookOperation::Authorize { outcome, .. } if outcome == result));
+            let late = samples::asked_line(samples::REFERENCE, ActionPage::Bank, AuthorizeOutcome::Waiting);
+            assert_eq!(at_least(line.clone(), &late), line, "what has ended stays");
+        }
     }
 
     #[test]

@@ -24,6 +24,9 @@ pub trait Book: Send + 'static {
 
     /// Returns all lines in the byte order of their references, as they are at the time of the call.
     fn entries(&self) -> Entries<'_>;
+
+    /// Returns the lines whose references begin with these characters, in the same way.
+    fn entries_under(&self, prefix: &str) -> Entries<'_>;
 }
 
 /// The reason why a book did not carry out a request.

@@ -1,8 +1,12 @@
 //! A line of the book.
 
+use till_domain::command::AuthenticationResult;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::Money;
-use till_domain::payment::{CaptureMode, Failure};
+use till_domain::payment::CaptureMode;
+
+use super::action::BookAction;
+pub use super::decline_reason::DeclineReason;
 
 /// A request to the sandbox under one reference, and its result. A line is never deleted; the line of an authorization
 /// changes with later requests for it.
@@ -31,6 +35,10 @@ pub enum BookOperation {
         instrument: BookInstrument,
         /// Automatic when it is to be captured at once.
         capture: CaptureMode,
+        /// The authentication of the card, once its result is known.
+        authentication: Option<AuthenticationResult>,
+        /// The action that the customer was asked for, if there was one.
+        action: Option<BookAction>,
         /// The result.
         outcome: AuthorizeOutcome,
     },
@@ -55,6 +63,25 @@ pub enum BookOperation {
     },
     /// Pay a payout.
     Payout(PayoutOutcome),
+    /// Cancel the action that an authorization waits for.
+    CancelAction {
+        /// The reference of the authorization, which need not be in the book.
+        authorization: String,
+        /// True when the money had been taken before.
+        was_too_late: bool,
+    },
+    /// No request: a bill, by which the text of a QR code leads to its authorization.
+    Bill {
+        /// The reference of the authorization.
+        authorization: String,
+    },
+    /// No request: the approval of an authorization whose action was canceled, which the sandbox reports by itself.
+    LateApproval {
+        /// The reference of the authorization.
+        authorization: String,
+        /// True when its money was given back, so that nothing is left to be reported.
+        is_given_back: bool,
+    },
 }
 
 /// The result of a payout.
@@ -69,13 +96,30 @@ pub enum PayoutOutcome {
 }
 
 impl BookOperation {
-    /// The reference of the authorization that the request is about.
+    /// The action of an authorization, if it has one.
+    #[must_use]
+    pub fn action(&self) -> Option<&BookAction> {
+        match self {
+            BookOperation::Authorize { action, .. } => action.as_ref(),
+            BookOperation::FollowUp { .. }
+            | BookOperation::TimedOut
+            | BookOperation::PendingRefund { .. }
+            | BookOperation::Payout(_)
+            | BookOperation::CancelAction { .. }
+            | BookOperation::Bill { .. }
+            | BookOperation::LateApproval { .. } => None,
+        }
+    }
+
+    /// The reference of the authorization that the line is about.
     #[must_use]
     pub fn authorization(&self) -> Option<&str> {
         match self {
-            BookOperation::FollowUp { authorization, .. } | BookOperation::PendingRefund { authorization, .. } => {
-                Some(authorization)
-            }
+            BookOperation::FollowUp { authorization, .. }
+            | BookOperation::PendingRefund { authorization, .. }
+            | BookOperation::CancelAction { authorization, .. }
+            | BookOperation::Bill { authorization }
+            | BookOperation::LateApproval { authorization, .. } => Some(authorization),
             BookOperation::Authorize { .. } | BookOperation::TimedOut | BookOperation::Payout(_) => None,
         }
     }
@@ -107,6 +151,10 @@ pub enum BookInstrument {
         /// The id of the plan: at most 255 bytes.
         plan: String,
     },
+    /// A transfer that a PromptPay QR code asks for.
+    PromptPay,
+    /// A confirmation at the customer's bank.
+    MobileBanking,
 }
 
 /// The result of an authorization.
@@ -116,6 +164,8 @@ pub enum AuthorizeOutcome {
     Approved(AuthorizationState),
     /// It was declined.
     Declined(DeclineReason),
+    /// It waits for its customer, or for the result of the customer's action.
+    Waiting,
 }
 
 /// The changes to an approved authorization so far, in minor units.
@@ -129,52 +179,4 @@ pub struct AuthorizationState {
     pub voided_minor: u64,
     /// Refunded in all: at most the captured amount.
     pub refunded_minor: u64,
-}
-
-till_domain::word_enum! {
-    /// The reason why the sandbox declined a request, with the code and the message that merchants see.
-    pub enum DeclineReason: code, message {
-        /// The issuer declined without saying why.
-        CardDeclined => "card_declined" | "The card was declined.",
-        /// There is not enough money.
-        InsufficientFunds => "insufficient_funds" | "The card has insufficient funds.",
-        /// The card has expired.
-        ExpiredCard => "expired_card" | "The card has expired.",
-        /// The security code is wrong.
-        IncorrectCvc => "incorrect_cvc" | "The card's security code is incorrect.",
-        /// The acquirer failed.
-        ProcessingError => "processing_error" | "An error occurred while the card was processed. Try again.",
-        /// The issuer wants its customer authenticated.
-        AuthenticationRequired => "authentication_required" | "The card requires its holder to be authenticated.",
-        /// There is no approved authorization of this merchant's payment under the reference.
-        UnknownAuthorization => "unknown_authorization"
-            | "There is no approved authorization of this payment under the reference.",
-        /// The authorization was captured.
-        AlreadyCaptured => "already_captured" | "The authorization was captured already.",
-        /// The authorization was voided.
-        AlreadyVoided => "already_voided" | "The authorization was voided already.",
-        /// Nothing was captured.
-        NotCaptured => "not_captured" | "The authorization was not captured.",
-        /// The amount is too large, or not all of it in a void, or in another currency.
-        WrongAmount => "wrong_amount" | "The authorization does not permit this amount.",
-        /// The issuer refused the capture.
-        CaptureFailed => "capture_failed" | "The card's issuer refused the capture.",
-        /// The issuer refused the refund.
-        RefundFailed => "refund_failed" | "The card's issuer refused the refund.",
-        /// The bank refused the payout.
-        PayoutFailed => "payout_failed" | "The bank refused the payout.",
-    }
-}
-
-impl DeclineReason {
-    /// The reason as merchants see it.
-    pub(crate) fn failure(self) -> Failure {
-        Failure { code: self.code().to_owned(), message: self.message().to_owned() }
-    }
-
-    /// The reason with this code.
-    #[must_use]
-    pub fn of_code(code: &str) -> Option<DeclineReason> {
-        DeclineReason::ALL.into_iter().find(|reason| reason.code() == code)
-    }
 }

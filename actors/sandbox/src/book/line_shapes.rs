@@ -1,10 +1,13 @@
 //! A line as bytes: frozen shapes after a format byte, see `till_storage::shapes`. A new kind of operation, follow-up or
 //! reason is added at the end of its shape. The key of a line is its reference, unchanged.
 
+use till_domain::command::AuthenticationResult;
 use till_domain::money::Money;
-use till_storage::shapes::frozen::{self, ShapeError, Tag};
+use till_domain::records::Unreadable;
+use till_storage::shapes::frozen::{self, Decode, Out, Personal, Shape, ShapeError, Tag};
 use till_storage::{frozen_enum, frozen_struct};
 
+use super::action::{ActionId, ActionOutcome, ActionPage, BookAction, TakenAction};
 use super::contract::BookError;
 use super::line::{
     AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
@@ -38,11 +41,84 @@ frozen_struct! {
 frozen_enum! {
     /// A request and its result.
     BookOperationV1 of BookOperation {
-        Authorize { instrument: BookInstrumentV1, capture: Tag, outcome: AuthorizeOutcomeV1 },
+        Authorize {
+            instrument: BookInstrumentV1,
+            capture: Tag,
+            authentication: Option<AuthenticationResultV1>,
+            action: Option<BookActionV1>,
+            outcome: AuthorizeOutcomeV1
+        },
         FollowUp { what: FollowUpV1, authorization: String, declined: Option<DeclineReasonV1> },
         TimedOut,
         PendingRefund { authorization: String, fails_at_ms: Option<u64> },
         Payout(outcome: PayoutOutcomeV1),
+        CancelAction { authorization: String, was_too_late: bool },
+        Bill { authorization: String },
+        LateApproval { authorization: String, is_given_back: bool },
+    }
+}
+
+frozen_struct! {
+    /// The result of an authentication by 3-D Secure.
+    AuthenticationResultV1 of AuthenticationResult {
+        flow: Tag,
+        status: Tag,
+        eci: Option<u8>,
+    }
+}
+
+frozen_struct! {
+    /// An action that a customer was asked for.
+    BookActionV1 of BookAction {
+        id: ActionIdV1,
+        page: ActionPageV1,
+        qr_text: Option<String>,
+        return_path: String,
+        declines: Option<DeclineReasonV1>,
+        given_at_ms: u64,
+        taken: Option<TakenActionV1>,
+        succeeds_at_ms: Option<u64>,
+        canceled_at_ms: Option<u64>,
+    }
+}
+
+/// The id of an action: 32 bytes.
+#[derive(Debug, Decode)]
+struct ActionIdV1([u8; 32]);
+
+impl Shape<ActionId> for ActionIdV1 {
+    fn write(id: &ActionId, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        <[u8; 32]>::write(&id.0, personal, out)
+    }
+
+    fn unpack(self, _: &dyn Personal) -> Result<ActionId, ShapeError> {
+        Ok(ActionId(self.0))
+    }
+}
+
+frozen_enum! {
+    /// A page on which a customer acts.
+    ActionPageV1 of ActionPage {
+        Challenge,
+        Bank,
+        Wallet,
+    }
+}
+
+frozen_struct! {
+    /// The answer of a customer.
+    TakenActionV1 of TakenAction {
+        outcome: ActionOutcomeV1,
+        at_ms: u64,
+    }
+}
+
+frozen_enum! {
+    /// What a customer did.
+    ActionOutcomeV1 of ActionOutcome {
+        Succeed,
+        Fail,
+        Cancel,
     }
 }
 
@@ -69,6 +145,8 @@ frozen_enum! {
     BookInstrumentV1 of BookInstrument {
         Card { first_six: [u8; 6], last_four: [u8; 4] },
         Installment { plan: String },
+        PromptPay,
+        MobileBanking,
     }
 }
 
@@ -77,6 +155,7 @@ frozen_enum! {
     AuthorizeOutcomeV1 of AuthorizeOutcome {
         Approved(standing: StandingV1),
         Declined(reason: DeclineReasonV1),
+        Waiting,
     }
 }
 
@@ -98,7 +177,6 @@ frozen_enum! {
         ExpiredCard,
         IncorrectCvc,
         ProcessingError,
-        AuthenticationRequired,
         UnknownAuthorization,
         AlreadyCaptured,
         AlreadyVoided,
@@ -107,6 +185,13 @@ frozen_enum! {
         CaptureFailed,
         RefundFailed,
         PayoutFailed,
+        AuthenticationFailed,
+        AuthenticationRejected,
+        AuthenticationUnavailable,
+        CanceledByCustomer,
+        PaymentDeclined,
+        MethodUnavailable,
+        ActionCanceled,
     }
 }
 

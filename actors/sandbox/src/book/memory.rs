@@ -83,6 +83,14 @@ impl Book for MemoryBook {
         let lines: Vec<BookLine> = self.with(|shared| shared.lines.values().cloned().collect());
         Box::new(lines.into_iter().map(Ok))
     }
+
+    fn entries_under(&self, prefix: &str) -> Entries<'_> {
+        let prefix = prefix.to_owned();
+        let is_under = move |line: &Result<BookLine, BookError>| {
+            line.as_ref().is_ok_and(|line| line.reference.starts_with(&prefix))
+        };
+        Box::new(self.entries().filter(is_under))
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
-use rocksdb::{DB, IteratorMode, Options, WriteBatch, WriteOptions};
+use rocksdb::{DB, Direction, IteratorMode, Options, WriteBatch, WriteOptions};
 
 use till_operate::acquirer_book::{CopiedBook, LinkFiles};
 use till_storage::engine::{DiskReserve, auxiliary_database_options, link_database, within};
@@ -123,6 +123,16 @@ impl Book for RocksBook {
     fn entries(&self) -> Entries<'_> {
         let rows = self.db.iterator(IteratorMode::Start);
         Box::new(rows.map(|row| {
+            let (key, value) = row.map_err(broken)?;
+            line_shapes::decode(&key, &value)
+        }))
+    }
+
+    fn entries_under(&self, prefix: &str) -> Entries<'_> {
+        let rows = self.db.iterator(IteratorMode::From(prefix.as_bytes(), Direction::Forward));
+        let prefix = prefix.as_bytes().to_owned();
+        let under = rows.take_while(move |row| !row.as_ref().is_ok_and(|(key, _)| !key.starts_with(&prefix)));
+        Box::new(under.map(|row| {
             let (key, value) = row.map_err(broken)?;
             line_shapes::decode(&key, &value)
         }))

@@ -1,9 +1,12 @@
 //! Lines for the tests of this directory: one of every shape.
 
+use till_domain::command::AuthenticationResult;
+use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus};
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
 
+use super::action::{ActionOutcome, ActionPage, BookAction, TakenAction};
 use super::line::{
     AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
     PayoutOutcome,
@@ -25,7 +28,7 @@ fn line(reference: &str, operation: BookOperation) -> BookLine {
 
 pub(crate) fn card_line(reference: &str, capture: CaptureMode, outcome: AuthorizeOutcome) -> BookLine {
     let instrument = BookInstrument::Card { first_six: *b"424242", last_four: *b"4242" };
-    line(reference, BookOperation::Authorize { instrument, capture, outcome })
+    line(reference, BookOperation::Authorize { instrument, capture, authentication: None, action: None, outcome })
 }
 
 pub(crate) fn follow_up_line(reference: &str, what: FollowUp, declined: Option<DeclineReason>) -> BookLine {
@@ -45,8 +48,50 @@ pub(crate) fn every_shape() -> Vec<BookLine> {
         let authorization = REFERENCE.to_owned();
         lines.push(line(reference, BookOperation::PendingRefund { authorization, fails_at_ms }));
     }
+    lines.extend(of_actions());
     let outcomes = [PayoutOutcome::Pending, PayoutOutcome::Paid, PayoutOutcome::Declined(DeclineReason::PayoutFailed)];
     lines.extend(outcomes.map(|outcome| payout_line(&format!("payout {outcome:?}"), outcome)));
+    lines
+}
+
+/// An authorization that its customer was asked for on a page, with this outcome.
+pub(crate) fn asked_line(reference: &str, page: ActionPage, outcome: AuthorizeOutcome) -> BookLine {
+    let mut line = card_line(reference, CaptureMode::Automatic, outcome);
+    let (payment, money) = (PaymentId::from_bytes([0xbb; 16]), line.money);
+    if let BookOperation::Authorize { action, .. } = &mut line.operation {
+        let asked = BookAction::asked(page, [0xdd; 16], payment, money, "/return".to_owned());
+        *action = Some(BookAction { given_at_ms: 0x0102_0304_0506_0708, ..asked });
+    }
+    line
+}
+
+/// The lines that actions of customers leave.
+fn of_actions() -> Vec<BookLine> {
+    let waiting = |page: ActionPage| asked_line(&format!("waiting {page:?}"), page, AuthorizeOutcome::Waiting);
+    let mut lines: Vec<BookLine> = ActionPage::ALL.into_iter().map(waiting).collect();
+    for taken in ActionOutcome::ALL {
+        let approved = AuthorizeOutcome::Approved(AuthorizationState::default());
+        let mut acted = asked_line(&format!("taken {taken:?}"), ActionPage::Challenge, approved);
+        if let BookOperation::Authorize { instrument, authentication, action: Some(action), .. } = &mut acted.operation
+        {
+            *instrument =
+                if taken == ActionOutcome::Fail { BookInstrument::PromptPay } else { BookInstrument::MobileBanking };
+            let (flow, status) = (AuthenticationFlow::Challenge, AuthenticationStatus::Authenticated);
+            *authentication = Some(AuthenticationResult { flow, status, eci: Some(5) });
+            action.declines = Some(DeclineReason::InsufficientFunds);
+            action.taken = Some(TakenAction { outcome: taken, at_ms: 1 });
+            (action.succeeds_at_ms, action.canceled_at_ms) = (Some(2), Some(3));
+        }
+        lines.push(acted);
+    }
+    let authorization = || REFERENCE.to_owned();
+    lines.push(line("bill/1", BookOperation::Bill { authorization: authorization() }));
+    for flag in [false, true] {
+        let canceled = BookOperation::CancelAction { authorization: authorization(), was_too_late: flag };
+        lines.push(line(&format!("canceled {flag}"), canceled));
+        let late = BookOperation::LateApproval { authorization: authorization(), is_given_back: flag };
+        lines.push(line(&format!("late/{flag}"), late));
+    }
     lines
 }
 
@@ -58,6 +103,8 @@ fn answered_at_once() -> Vec<BookLine> {
     let installment = BookOperation::Authorize {
         instrument: BookInstrument::Installment { plan: "sandbox_3_months".to_owned() },
         capture: CaptureMode::Automatic,
+        authentication: None,
+        action: None,
         outcome: AuthorizeOutcome::Approved(AuthorizationState {
             captured_minor: 10_000,
             ..AuthorizationState::default()

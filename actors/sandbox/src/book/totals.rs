@@ -6,7 +6,9 @@ use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
 use super::contract::{Book, BookError};
-use super::line::{AuthorizationState, AuthorizeOutcome, BookLine, BookOperation, FollowUp, PayoutOutcome};
+use super::line::{
+    AuthorizationState, AuthorizeOutcome, BookLine, BookOperation, DeclineReason, FollowUp, PayoutOutcome,
+};
 
 /// The results of one merchant's requests. Amounts are sums in minor units of the merchant's currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,6 +17,12 @@ pub struct MerchantTotals {
     pub approved: u64,
     /// Number of declined authorizations.
     pub declined: u64,
+    /// Number of authorizations whose customer has not acted, or whose result is to come.
+    pub waiting: u64,
+    /// Number of authorizations whose action was canceled, and which were not approved afterwards.
+    pub canceled: u64,
+    /// Number of approved authorizations whose action was canceled before. Their money is to be given back.
+    pub approved_late: u64,
     /// Number of declined captures, voids and refunds.
     pub follow_ups_declined: u64,
     /// Sum of the approved authorizations.
@@ -55,14 +63,24 @@ struct MerchantSums {
 impl MerchantSums {
     fn add(&mut self, line: &BookLine) {
         let amount_minor = u128::from(line.money.amount.get());
-        match line.operation {
+        match &line.operation {
             BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(state), capture, .. } => {
-                self.add_approved(amount_minor, state, capture);
+                self.add_approved(amount_minor, *state, *capture);
+                let action = line.operation.action();
+                let is_late = action.is_some_and(|action| action.canceled_at_ms.is_some());
+                self.totals.approved_late += u64::from(is_late);
+            }
+            BookOperation::Authorize { outcome: AuthorizeOutcome::Declined(DeclineReason::ActionCanceled), .. } => {
+                self.totals.canceled += 1;
             }
             BookOperation::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } => self.totals.declined += 1,
+            BookOperation::Authorize { outcome: AuthorizeOutcome::Waiting, .. } => self.totals.waiting += 1,
             BookOperation::Payout(PayoutOutcome::Paid) => self.totals.paid_out_minor += amount_minor,
             BookOperation::TimedOut
             | BookOperation::PendingRefund { .. }
+            | BookOperation::CancelAction { .. }
+            | BookOperation::Bill { .. }
+            | BookOperation::LateApproval { .. }
             | BookOperation::Payout(PayoutOutcome::Pending | PayoutOutcome::Declined(_)) => {}
             BookOperation::FollowUp { declined: Some(_), .. } => self.totals.follow_ups_declined += 1,
             BookOperation::FollowUp { what: FollowUp::Capture, declined: None, .. } => {
@@ -101,15 +119,24 @@ impl MerchantSums {
 
 #[cfg(test)]
 mod tests {
+    use super::super::action::ActionPage;
     use super::super::line::DeclineReason;
     use super::super::memory::MemoryBook;
-    use super::super::samples::{card_line, follow_up_line, payout_line};
+    use super::super::samples::{asked_line, card_line, follow_up_line, payout_line};
     use super::*;
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
 
     fn approved(reference: &str, capture: CaptureMode, state: AuthorizationState) -> BookLine {
         card_line(reference, capture, AuthorizeOutcome::Approved(state))
+    }
+
+    fn canceled(reference: &str, outcome: AuthorizeOutcome) -> BookLine {
+        let mut line = asked_line(reference, ActionPage::Bank, outcome);
+        if let BookOperation::Authorize { action: Some(action), .. } = &mut line.operation {
+            action.canceled_at_ms = Some(1);
+        }
+        line
     }
 
     fn totals(lines: &[BookLine]) -> Result<BTreeMap<MerchantId, MerchantTotals>, BookError> {
@@ -138,6 +165,15 @@ mod tests {
             ),
             follow_up_line("c capture", FollowUp::Capture, None),
             card_line("d", CaptureMode::Manual, AuthorizeOutcome::Declined(DeclineReason::CardDeclined)),
+            asked_line("g", ActionPage::Bank, AuthorizeOutcome::Waiting),
+            canceled("h", AuthorizeOutcome::Declined(DeclineReason::ActionCanceled)),
+            canceled(
+                "i",
+                AuthorizeOutcome::Approved(AuthorizationState {
+                    captured_minor: 10_000,
+                    ..AuthorizationState::default()
+                }),
+            ),
             payout_line("out", PayoutOutcome::Paid),
             payout_line("out later", PayoutOutcome::Pending),
             payout_line("out never", PayoutOutcome::Declined(DeclineReason::PayoutFailed)),
@@ -145,11 +181,14 @@ mod tests {
         ])
         .expect("the sums agree");
         let expected = MerchantTotals {
-            approved: 3,
+            approved: 4,
             declined: 1,
+            waiting: 1,
+            canceled: 1,
+            approved_late: 1,
             follow_ups_declined: 1,
-            authorized_minor: 30_000,
-            captured_minor: 20_000,
+            authorized_minor: 40_000,
+            captured_minor: 30_000,
             voided_minor: 10_000,
             refunded_minor: 10_000,
             paid_out_minor: 10_000,

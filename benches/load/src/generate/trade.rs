@@ -164,6 +164,10 @@ fn card_of(number: u64) -> Option<&'static str> {
 const fn interest_bearer(selection: &Selection) -> Option<InterestBearer> {
     match selection {
         Selection::Installment(_, bearer) => Some(*bearer),
-        Selection::UnnamedCard | Selection::Token(_) | Selection::SavedCard(_) => None,
+        Selection::UnnamedCard
+        | Selection::Token(_)
+        | Selection::SavedCard(_)
+        | Selection::PromptPay
+        | Selection::MobileBanking => None,
     }
 }

@@ -236,7 +236,7 @@ fn side(name: &str, direction: Direction, statement: &Statement) -> Vec<Row> {
 
 /// An amount in minor units as a decimal number with this number of digits after the point, and commas between
 /// thousands.
-fn decimal(minor: i128, digits: u16) -> String {
+pub(crate) fn decimal(minor: i128, digits: u16) -> String {
     let sign = if minor < 0 { "-" } else { "" };
     let (digits, minor) = (usize::from(digits), minor.unsigned_abs().to_string());
     let padded = format!("{minor:0>width$}", width = digits.saturating_add(1));

@@ -92,6 +92,7 @@ fn returned(declaration: &Declaration) -> Value {
         | Returns::Words(_)
         | Returns::Boolean
         | Returns::Integer
+        | Returns::Text(_)
         | Returns::Array(_)
         | Returns::Any(_)
         | Returns::Object(_)) => schema(&returns.value_type()),

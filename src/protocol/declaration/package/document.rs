@@ -81,6 +81,7 @@ fn attributes(returns: &Returns) -> Vec<Value> {
         | Returns::Words(_)
         | Returns::Boolean
         | Returns::Integer
+        | Returns::Text(_)
         | Returns::Array(_)
         | Returns::Any(_)
         | Returns::AnyOf(_) => Vec::new(),

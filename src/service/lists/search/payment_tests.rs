@@ -55,6 +55,9 @@ fn instrument(dice: &mut Dice) -> Instrument {
             interest_bearer: InterestBearer::Customer,
         };
     }
+    if dice.once_in(5) {
+        return if dice.once_in(2) { Instrument::PromptPay } else { Instrument::MobileBanking };
+    }
     let card = CardFacts {
         scheme: CardScheme::Visa,
         first_digits: "424242".to_owned(),

@@ -220,7 +220,9 @@ fn judge_payout(
 
 fn difference(line: &AcquirerLine, authorization: AuthorizationLine, payment: &Payment) -> Option<Wrong> {
     let (approved, expired) = (payment.authorization.is_some(), payment.status == PaymentStatus::Expired);
-    let is_over = expired || payment.failure.is_some();
+    // A payment that was voided while its customer had to act has no approval, unless one came late.
+    let ended_before = payment.late_success.is_some() || (payment.status == PaymentStatus::Voided && !approved);
+    let is_over = expired || payment.failure.is_some() || ended_before;
     if !approved && !is_over {
         return Some(Wrong::NoResult);
     }
@@ -230,6 +232,8 @@ fn difference(line: &AcquirerLine, authorization: AuthorizationLine, payment: &P
             approved && (is_over || captured_minor == payment.captured_minor())
         }
         AuthorizationLine::Declined => is_over && !approved,
+        // A call is open as long as the acquirer waits.
+        AuthorizationLine::Waiting => false,
     };
     (!agrees || payment.money != line.money).then_some(Wrong::OtherResult)
 }

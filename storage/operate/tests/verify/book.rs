@@ -4,14 +4,19 @@ use std::sync::Arc;
 
 use crate::filled::{Filled, ONE, fault, name};
 use crate::shop::{FilledMerchant, person};
-use till_domain::command::{AuthorizationResult, CallResult, Command, RecordOperation};
+use till_domain::command::{AuthorizationResult, CallResult, Cancellation, Command, RecordOperation, RequiredAction};
+use till_domain::customer_action::CustomerStep;
 use till_domain::effect::EffectId;
 use till_domain::ids::PaymentId;
 use till_domain::payment::{CaptureMode, Failure, OperationKind, PENDING_LIFETIME_SECONDS, Payment, PaymentStatus};
 use till_domain::records::AnyKey;
+use till_domain::text::ActionAddress;
 use till_operate::acquirer_book::AcquirerBook;
 use till_operate::verify::{FaultLocation, Wrong};
-use till_sandbox::book::{AuthorizationState, AuthorizeOutcome, Book, BookOperation, MemoryBook};
+use till_sandbox::book::{
+    AuthorizationState, AuthorizeOutcome, Book, BookLine, BookOperation, DeclineReason, MemoryBook, totals_by_merchant,
+};
+use till_storage::memory::MemoryStore;
 
 #[test]
 fn an_authorization_without_a_result_needs_an_open_effect() {
@@ -96,6 +101,7 @@ fn a_payment_whose_capture_failed_agrees_with_an_approved_line() {
         captured: false,
         settles_at_once: false,
         is_disputed: false,
+        authentication: None,
     };
     shop.record(Command::RecordAuthorization(payment_id, approved));
     let failure = Failure { code: "capture_failed".to_owned(), message: "Refused.".to_owned() };
@@ -121,6 +127,102 @@ fn a_book_that_is_made_anew_has_no_refund_that_is_pending() {
         panic!("{line:?}")
     };
     assert_eq!(state.refunded_minor, 100);
+}
+
+#[test]
+fn a_payment_that_asks_its_customer_agrees_with_a_line_that_waits() {
+    let (mut filled, (open, over)) = Filled::one(|shop, book| {
+        let over = asked(shop);
+        note(shop, over, AuthorizeOutcome::Declined(DeclineReason::ActionCanceled), book);
+        shop.wait_seconds(ACTION_SECONDS);
+        shop.fire_due();
+        shop.record(Command::RecordCancellation(over, Cancellation::Canceled));
+        assert_eq!(shop.payment(over).status, PaymentStatus::Expired);
+        let open = asked(shop);
+        note(shop, open, AuthorizeOutcome::Waiting, book);
+        (open, over)
+    });
+    filled.names(&[]);
+    for (payment_id, outcome) in
+        [(over, AuthorizeOutcome::Waiting), (over, AuthorizeOutcome::Approved(AuthorizationState::default()))]
+    {
+        let before = line_of(&filled.book, payment_id);
+        let mut changed = before.clone();
+        if let BookOperation::Authorize { outcome: had, .. } = &mut changed.operation {
+            *had = outcome;
+        }
+        filled.book.write(&[changed]).expect("in memory");
+        filled.names(&[fault(ONE, line(payment_id), Wrong::OtherResult)]);
+        filled.book.write(&[before]).expect("in memory");
+    }
+    assert_ne!(open, over);
+}
+
+#[test]
+fn a_late_success_that_was_given_back_agrees_with_its_line_and_with_a_book_made_anew() {
+    let (filled, payment) = Filled::one(|shop, book| {
+        let late = asked(shop);
+        shop.wait_seconds(ACTION_SECONDS);
+        shop.fire_due();
+        shop.record(Command::RecordCancellation(late, Cancellation::Canceled));
+        shop.answer(late, true, book);
+        shop.record(Command::RecordGivenBack(late, CallResult::Done));
+        shop.payment(late)
+    });
+    filled.names(&[]);
+    let amount = payment.money.amount.get();
+    let mut anew = MemoryBook::new();
+    anew.record(&[(ONE, Arc::new(payment))]).expect("in memory");
+    let totals = totals_by_merchant(&anew).expect("the sums agree")[&ONE];
+    assert_eq!((totals.captured_minor, totals.refunded_minor), (u128::from(amount), u128::from(amount)));
+}
+
+#[test]
+fn a_book_that_is_brought_up_to_the_log_closes_the_actions_of_payments_that_ended() {
+    let (filled, payment) = Filled::one(|shop, book| {
+        let over = asked(shop);
+        note(shop, over, AuthorizeOutcome::Waiting, book);
+        shop.wait_seconds(ACTION_SECONDS);
+        shop.fire_due();
+        shop.record(Command::RecordCancellation(over, Cancellation::Canceled));
+        shop.payment(over)
+    });
+    let (mut book, payment_id) = (filled.book.clone(), payment.id);
+    book.record(&[(ONE, Arc::new(payment))]).expect("in memory");
+    let BookOperation::Authorize { outcome, .. } = line_of(&book, payment_id).operation else { panic!("it is one") };
+    assert_eq!(outcome, AuthorizeOutcome::Declined(DeclineReason::ActionCanceled));
+    filled.names(&[]);
+}
+
+/// The time of a customer.
+const ACTION_SECONDS: u64 = 600;
+
+/// A payment whose customer must act.
+fn asked(shop: &mut FilledMerchant<'_, MemoryStore>) -> PaymentId {
+    let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
+    let step = CustomerStep::Redirect(ActionAddress::new("/sandbox/challenge/1").expect("an address"));
+    let required = RequiredAction { step, authenticates: true, lifetime_seconds: ACTION_SECONDS };
+    shop.record(Command::RecordAuthorization(payment_id, AuthorizationResult::NeedsAction(required)));
+    payment_id
+}
+
+/// Writes the sandbox's line of an authorization with this outcome.
+fn note(
+    shop: &FilledMerchant<'_, MemoryStore>,
+    payment_id: PaymentId,
+    outcome: AuthorizeOutcome,
+    book: &mut MemoryBook,
+) {
+    shop.note_in_book(payment_id, true, book);
+    let mut line = line_of(book, payment_id);
+    if let BookOperation::Authorize { outcome: had, .. } = &mut line.operation {
+        *had = outcome;
+    }
+    book.write(&[line]).expect("in memory");
+}
+
+fn line_of(book: &MemoryBook, payment_id: PaymentId) -> BookLine {
+    book.line(&format!("{payment_id}/authorize")).expect("in memory").expect("it is there")
 }
 
 fn line(payment_id: PaymentId) -> FaultLocation {

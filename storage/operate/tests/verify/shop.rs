@@ -254,9 +254,16 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
         let captured = self.note_in_book(payment_id, approves, book);
         let result = if approves {
             let acquirer_reference = "sandbox-1".to_owned();
-            AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once: false, is_disputed: false }
+            AuthorizationResult::Approved {
+                acquirer_reference,
+                captured,
+                settles_at_once: false,
+                is_disputed: false,
+                authentication: None,
+            }
         } else {
-            AuthorizationResult::Declined(Failure { code: "card_declined".to_owned(), message: "Declined.".to_owned() })
+            let failure = Failure { code: "card_declined".to_owned(), message: "Declined.".to_owned() };
+            AuthorizationResult::Declined { failure, authentication: None }
         };
         self.ask(Caller::System, None, Command::RecordAuthorization(payment_id, result));
     }
@@ -288,13 +295,19 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
             payment: Some(payment_id),
             money: payment.money,
             asked_at_ms: self.clock.0,
-            operation: BookOperation::Authorize { instrument, capture: payment.capture_mode, outcome },
+            operation: BookOperation::Authorize {
+                instrument,
+                capture: payment.capture_mode,
+                authentication: None,
+                action: None,
+                outcome,
+            },
         }])
         .expect("it is in memory");
         captured
     }
 
-    fn fire_due(&mut self) {
+    pub(crate) fn fire_due(&mut self) {
         let rows = MerchantReader::new(self.merchant_id, None, self.store);
         let mut timers = rows.scan_keys::<Timers>(.., ScanDirection::Forward, 100).expect("readable");
         timers.retain(|timer| timer.due <= self.clock);

@@ -1,0 +1,115 @@
+//! The customer's part of a payment: what the acquirer asks the customer to do, and what became of the card's
+//! authentication.
+
+use crate::text::{ActionAddress, QrText};
+use crate::time::Millis;
+
+/// What the customer is asked to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CustomerStep {
+    /// Open an address, where the issuer, the bank or the wallet asks for a confirmation.
+    Redirect(ActionAddress),
+    /// Scan a QR code with this text.
+    DisplayQr(QrText),
+}
+
+/// An action of the customer that the acquirer waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomerAction {
+    /// What the customer is asked to do.
+    pub step: CustomerStep,
+    /// True when it authenticates a card: a 3-D Secure challenge.
+    pub authenticates: bool,
+    /// The instant at which it was recorded.
+    pub recorded_at: Millis,
+    /// The instant until which the customer can act.
+    pub expires_at: Millis,
+}
+
+/// How far the one action of a payment is. A payment that never asked its customer has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActionStage {
+    /// The customer must act until this instant: `next_action` is set.
+    Open(Millis),
+    /// The customer has acted, or the action has ended in another way.
+    Over,
+}
+
+word_enum! {
+    /// The way in which a card was authenticated: `flow` of `authentication`.
+    pub enum AuthenticationFlow: name {
+        /// The issuer asked the customer.
+        Challenge => "CHALLENGE",
+        /// The issuer recognized the customer without a question.
+        Frictionless => "FRICTIONLESS",
+    }
+
+    /// The result of an authentication: EMV 3-D Secure's `transStatus`.
+    pub enum AuthenticationStatus: name {
+        /// Authenticated.
+        Authenticated => "Y",
+        /// Attempted: the issuer vouches without having authenticated.
+        Attempted => "A",
+        /// Not authenticated.
+        NotAuthenticated => "N",
+        /// Not possible.
+        Unavailable => "U",
+        /// Refused by the issuer without a question.
+        Rejected => "R",
+        /// The challenge is open.
+        Challenged => "C",
+    }
+}
+
+/// The version of EMV 3-D Secure by which cards are authenticated.
+pub const AUTHENTICATION_VERSION: &str = "2.2.0";
+
+/// An authentication of a card by 3-D Secure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Authentication {
+    /// The way.
+    pub flow: AuthenticationFlow,
+    /// The result.
+    pub status: AuthenticationStatus,
+    /// The electronic commerce indicator: a number of two digits, when the scheme gives one.
+    pub eci: Option<u8>,
+    /// The instant at which the result was recorded; none while the challenge is open, and when nobody answered it.
+    pub at: Option<Millis>,
+}
+
+impl Authentication {
+    /// A challenge that the customer has not answered.
+    #[must_use]
+    pub const fn challenged() -> Authentication {
+        Authentication {
+            flow: AuthenticationFlow::Challenge,
+            status: AuthenticationStatus::Challenged,
+            eci: None,
+            at: None,
+        }
+    }
+
+    /// The authentication after its payment has ended: a challenge that nobody answered was not passed.
+    #[must_use]
+    pub fn ended(self) -> Authentication {
+        match self.status {
+            AuthenticationStatus::Challenged => {
+                Authentication { status: AuthenticationStatus::NotAuthenticated, ..self }
+            }
+            AuthenticationStatus::Authenticated
+            | AuthenticationStatus::Attempted
+            | AuthenticationStatus::NotAuthenticated
+            | AuthenticationStatus::Unavailable
+            | AuthenticationStatus::Rejected => self,
+        }
+    }
+}
+
+/// An approval that came after the end of a payment: its money is given back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LateSuccess {
+    /// The instant at which it was recorded.
+    pub received_at: Millis,
+    /// The instant at which the acquirer confirmed that the money is back.
+    pub returned_at: Option<Millis>,
+}

@@ -1,0 +1,247 @@
+//! A page for a person's browser: its declaration, a request for it, and its answer.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use actix_web::web::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use till_domain::ids::MerchantId;
+use url::form_urlencoded;
+
+use super::log_subject::LogSubject;
+use super::request_id::RequestId;
+use crate::protocol::api_error::{ApiError, Code};
+
+/// The declaration of a page.
+#[derive(Debug)]
+pub struct PageDeclaration {
+    /// Its path, where a segment in braces stands for any text. It is the page's name in the log and in metrics, since
+    /// the address itself may be a capability.
+    pub pattern: &'static str,
+    /// True when the page has a form, which is posted to its own address.
+    pub has_form: bool,
+}
+
+impl PageDeclaration {
+    /// The texts that stand at the segments in braces; None when the path is another page's.
+    pub(super) fn matched(&self, path: &str) -> Option<Vec<String>> {
+        let (mut known, mut found) = (self.pattern.split('/'), path.split('/'));
+        let mut texts = Vec::new();
+        loop {
+            match (known.next(), found.next()) {
+                (None, None) => return Some(texts),
+                (Some(known), Some(found)) if known.starts_with('{') && !found.is_empty() => {
+                    texts.push(found.to_owned());
+                }
+                (Some(known), Some(found)) if known == found => {}
+                (Some(_), _) | (None, Some(_)) => return None,
+            }
+        }
+    }
+}
+
+/// A page: a declaration, and the function that makes it.
+pub trait BrowserPage: Send + Sync {
+    /// The declaration.
+    fn declaration(&self) -> &'static PageDeclaration;
+
+    /// Makes the page, or does what its form asks for. The future runs on the thread that took the request.
+    fn open(&self, request: BrowserRequest) -> LocalBoxFuture<'_, Result<PageReply, ApiError>>;
+}
+
+/// Makes a page of a declaration, the state of its function, and the function.
+pub fn browser_page<S, F, R>(declaration: &'static PageDeclaration, state: S, function: F) -> Arc<dyn BrowserPage>
+where
+    S: Clone + Send + Sync + 'static,
+    F: Fn(S, BrowserRequest) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<PageReply, ApiError>> + 'static,
+{
+    Arc::new(DeclaredPage { declaration, state, function })
+}
+
+struct DeclaredPage<S, F> {
+    declaration: &'static PageDeclaration,
+    state: S,
+    function: F,
+}
+
+impl<S, F, R> BrowserPage for DeclaredPage<S, F>
+where
+    S: Clone + Send + Sync,
+    F: Fn(S, BrowserRequest) -> R + Send + Sync,
+    R: Future<Output = Result<PageReply, ApiError>> + 'static,
+{
+    fn declaration(&self) -> &'static PageDeclaration {
+        self.declaration
+    }
+
+    fn open(&self, request: BrowserRequest) -> LocalBoxFuture<'_, Result<PageReply, ApiError>> {
+        (self.function)(self.state.clone(), request).boxed_local()
+    }
+}
+
+/// The pages of a listener.
+pub struct BrowserPages {
+    /// Each of them.
+    pub pages: Vec<Arc<dyn BrowserPage>>,
+    /// Files that pages load. Their names change with their content.
+    pub assets: &'static [PageAsset],
+    /// Makes the page of a refusal.
+    pub refusal: fn(&ApiError, &RequestId) -> String,
+}
+
+impl BrowserPages {
+    /// No pages.
+    pub(super) const NONE: BrowserPages =
+        BrowserPages { pages: Vec::new(), assets: &[], refusal: |_, _| String::new() };
+}
+
+/// The part of a page's answer that its listener decides.
+#[derive(Clone, Copy)]
+pub(super) struct PageFrame {
+    /// Makes the page of a refusal.
+    pub(super) refusal: fn(&ApiError, &RequestId) -> String,
+    /// True when the browser came by TLS.
+    pub(super) is_secure: bool,
+}
+
+/// A file that pages load.
+#[derive(Debug)]
+pub struct PageAsset {
+    /// Its path, with a hash of the content.
+    pub path: fn() -> &'static str,
+    pub bytes: &'static [u8],
+    pub media_type: &'static str,
+}
+
+/// The form that a browser posted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PostedForm(Vec<(String, String)>);
+
+impl PostedForm {
+    /// Reads a form in the media type `application/x-www-form-urlencoded`. None when its text is not UTF-8.
+    pub(super) fn read(bytes: &[u8]) -> Option<PostedForm> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let pairs: Vec<_> = form_urlencoded::parse(text.as_bytes()).into_owned().collect();
+        Some(PostedForm(pairs))
+    }
+
+    /// The only value of a field; None when there is none, or several.
+    #[must_use]
+    pub fn only(&self, name: &str) -> Option<&str> {
+        let mut values = self.0.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        values.next().filter(|_| values.next().is_none())
+    }
+}
+
+/// A request for a page that has passed every check before those of the page itself.
+pub struct BrowserRequest {
+    pub(super) texts: Vec<String>,
+    pub(super) query: String,
+    pub(super) form: Option<PostedForm>,
+    pub(super) log_subject: LogSubject,
+}
+
+impl BrowserRequest {
+    /// The text at a segment in braces of the pattern, counted from 0.
+    #[must_use]
+    pub fn text(&self, place: usize) -> &str {
+        self.texts.get(place).map_or("", String::as_str)
+    }
+
+    /// The first value of a name in the query.
+    #[must_use]
+    pub fn query(&self, name: &str) -> Option<String> {
+        let mut pairs = form_urlencoded::parse(self.query.as_bytes());
+        pairs.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+    }
+
+    /// The form, when the browser posted one.
+    #[must_use]
+    pub fn form(&self) -> Option<&PostedForm> {
+        self.form.as_ref()
+    }
+
+    /// Makes the request's line in the log name the merchant.
+    pub fn log_subject(&self, merchant_id: MerchantId) {
+        self.log_subject.set(merchant_id, None);
+    }
+}
+
+/// The content of a page's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PageContent {
+    /// A page.
+    Html(String),
+    /// The browser is sent to this address, which it gets.
+    SeeOther(String),
+    /// A file that pages load.
+    Asset(Bytes, &'static str),
+}
+
+/// A page's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageReply {
+    pub(super) content: PageContent,
+    /// The refusal that the page tells; None on success.
+    pub(super) code: Option<Code>,
+    /// The other origin to which its form may lead.
+    pub(super) form_target: Option<String>,
+}
+
+impl PageReply {
+    fn of(content: PageContent) -> PageReply {
+        PageReply { content, code: None, form_target: None }
+    }
+
+    /// A page of this text.
+    #[must_use]
+    pub fn html(text: String) -> PageReply {
+        PageReply::of(PageContent::Html(text))
+    }
+
+    /// Sends the browser to an address, which is ASCII, or a path of this server.
+    #[must_use]
+    pub fn see_other(address: String) -> PageReply {
+        PageReply::of(PageContent::SeeOther(address))
+    }
+
+    pub(super) fn asset(asset: &PageAsset) -> PageReply {
+        PageReply::of(PageContent::Asset(Bytes::from_static(asset.bytes), asset.media_type))
+    }
+
+    /// The same with the status of a refusal.
+    #[must_use]
+    pub fn refused(self, code: Code) -> PageReply {
+        PageReply { code: Some(code), ..self }
+    }
+
+    /// The same, where the answer to the page's form may lead to another origin.
+    #[must_use]
+    pub fn with_form_target(self, origin: String) -> PageReply {
+        PageReply { form_target: Some(origin), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_matches_whole_paths_and_tells_what_stands_in_its_braces() {
+        let page = PageDeclaration { pattern: "/return/{merchant_id}/{session}", has_form: false };
+        assert_eq!(page.matched("/return/a/b"), Some(vec!["a".to_owned(), "b".to_owned()]));
+        for other in ["/return/a", "/return/a/b/", "/return/a/b/c", "/return//b", "/Return/a/b", "return/a/b", "/"] {
+            assert_eq!(page.matched(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_field_counts_when_it_is_given_once() {
+        let form = |text: &str| PostedForm::read(text.as_bytes()).expect("UTF-8");
+        assert_eq!(form("a=1+2%2F&b=").only("a"), Some("1 2/"));
+        assert_eq!((form("b=").only("b"), form("a=1&a=1").only("a"), form("").only("a")), (Some(""), None, None));
+        assert_eq!(PostedForm::read(b"a=\xff"), None);
+    }
+}

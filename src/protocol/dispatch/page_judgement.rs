@@ -1,0 +1,128 @@
+//! The order in which a request for a page is judged: path, method, rate, origin, media type, size, load, form, and then
+//! the page itself.
+
+use std::sync::Arc;
+
+use actix_web::http::Method;
+use actix_web::http::header::{HOST, ORIGIN};
+
+use super::answer::Answer;
+use super::body;
+use super::cross_origin;
+use super::dispatcher::Dispatcher;
+use super::exchange::{Exchange, Incoming, RequestHead, header_text};
+use super::hooks::{Arrival, AuthenticatedCaller};
+use super::page::{BrowserPage, BrowserRequest, PageReply, PostedForm};
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::{Declaration, Flags, Package};
+
+/// Pages count against the limits like calls of the SDK: of their address.
+static PAGE: Declaration =
+    Declaration { name: "page", flags: Flags::OPEN_QUERY, ..Declaration::query(Package::Sdk, "") };
+
+/// A form of a page.
+static PAGE_FORM: Declaration = Declaration { name: "page", flags: Flags::OPEN_COMMAND, ..PAGE };
+
+/// The header in which a browser says what kind of page caused a request (Fetch Metadata).
+const SEC_FETCH_SITE: &str = "sec-fetch-site";
+
+impl<C: AuthenticatedCaller> Dispatcher<C> {
+    /// Checks a request for a page, from its rate on, and has it carried out.
+    pub(super) async fn page(
+        &self,
+        exchange: &Exchange<'_, C>,
+        page: &Arc<dyn BrowserPage>,
+        texts: Vec<String>,
+        incoming: &mut Incoming<'_>,
+    ) -> Result<Answer, ApiError> {
+        let is_form = exchange.head.method == Method::POST;
+        let declaration = if is_form { &PAGE_FORM } else { &PAGE };
+        let arrival = Arrival { declaration, caller: None, peer: exchange.head.peer };
+        self.gate.count(&arrival)?;
+        let form = if is_form { Some(self.form_bytes(exchange, incoming).await?) } else { None };
+        let _permit = self.permit(self.gate.share_of(&arrival), declaration).await?;
+        let form = form.map(|bytes| read_form(bytes.as_bytes())).transpose()?;
+        let query = exchange.head.query.to_owned();
+        let request = BrowserRequest { texts, query, form, log_subject: exchange.log_subject.clone() };
+        page.open(request).await.map(Answer::Page)
+    }
+
+    async fn form_bytes(
+        &self,
+        exchange: &Exchange<'_, C>,
+        incoming: &mut Incoming<'_>,
+    ) -> Result<body::BodyBytes, ApiError> {
+        let headers = exchange.head.headers;
+        if !is_own_form(&exchange.head, self.public_host()) {
+            return Err(ApiError::new(Code::Forbidden, FOREIGN_FORM));
+        }
+        body::check_form_media_type(headers)?;
+        match incoming {
+            Incoming::Payload(payload) => body::read(headers, payload, &self.body_budget, &PAGE_FORM).await,
+            Incoming::Step(..) => Err(ApiError::unhandled()),
+        }
+    }
+
+    /// A file that pages load.
+    pub(super) fn asset(&self, path: &str) -> Option<PageReply> {
+        self.pages.assets.iter().find(|asset| (asset.path)() == path).map(PageReply::asset)
+    }
+}
+
+/// The refusal of a form that another site's page sent.
+const FOREIGN_FORM: &str = "The form was sent by a page of another site.";
+
+fn read_form(bytes: &[u8]) -> Result<PostedForm, ApiError> {
+    let unread = || ApiError::new(Code::InvalidArguments, "The form cannot be read.");
+    PostedForm::read(bytes).ok_or_else(unread)
+}
+
+/// False when a browser says that a page of another site sent the form. Pages say `Referrer-Policy: no-referrer`, with
+/// which browsers send `Origin: null` for their forms, so `Sec-Fetch-Site` decides where it is sent. What is not a browser
+/// sends neither.
+fn is_own_form(head: &RequestHead<'_>, public_host: Option<&str>) -> bool {
+    if let Some(site) = head.headers.get(SEC_FETCH_SITE) {
+        return site == "same-origin" || site == "none";
+    }
+    if !head.headers.contains_key(ORIGIN) {
+        return true;
+    }
+    let Some(origin) = cross_origin::origin(head.headers) else { return false };
+    let host = origin.split_once("://").map(|(_, host)| host);
+    origin == "null" || (host.is_some() && (host == header_text(head.headers, &HOST) || host == public_host))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+
+    use super::*;
+
+    #[test]
+    fn a_form_counts_when_no_browser_says_that_it_is_another_sites() {
+        let own = |origin: Option<&'static str>, site: Option<&'static str>| {
+            let named = [("host", Some("till.example:8080")), ("origin", origin), (SEC_FETCH_SITE, site)];
+            let pairs = named.into_iter().filter_map(|(name, value)| Some((name, value?)));
+            let headers: HeaderMap =
+                pairs.map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect();
+            let head = RequestHead {
+                method: &Method::POST,
+                path: "/",
+                query: "",
+                headers: &headers,
+                peer: None,
+                connection: None,
+            };
+            is_own_form(&head, Some("pay.example"))
+        };
+        assert!(own(None, None) && own(Some("null"), None), "no browser, and an old one");
+        assert!(own(Some("http://till.example:8080"), None) && own(Some("https://pay.example"), None));
+        assert!(own(Some("null"), Some("same-origin")) && own(None, Some("none")), "what browsers send now");
+        for foreign in ["http://till.example", "http://evil.example", "", "till.example:8080"] {
+            assert!(!own(Some(foreign), None), "{foreign}");
+        }
+        for site in ["cross-site", "same-site", ""] {
+            assert!(!own(Some("null"), Some(site)) && !own(None, Some(site)), "{site}");
+        }
+    }
+}

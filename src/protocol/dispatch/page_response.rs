@@ -1,0 +1,99 @@
+//! The response to a request for a page: contract, section 15.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::{HttpResponse, HttpResponseBuilder};
+
+use super::answer::{Addressee, X_REQUEST_ID};
+use super::encoding;
+use super::page::{PageContent, PageFrame, PageReply};
+use crate::protocol::api_error::ApiError;
+
+/// The headers of every page beside its content security policy.
+const HEADERS: [(&str, &str); 6] = [
+    ("referrer-policy", "no-referrer"),
+    ("x-content-type-options", "nosniff"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("permissions-policy", "payment=(), camera=(), microphone=(), geolocation=()"),
+    ("x-robots-tag", "noindex"),
+];
+
+/// A year, for a browser that came by TLS.
+const TRANSPORT_SECURITY: &str = "max-age=31536000";
+
+/// The cache policy of a file whose name has a hash of its content.
+const ASSET_CACHE: &str = "public, max-age=31536000, immutable";
+
+impl PageReply {
+    /// The status of the response.
+    pub(super) fn status(&self) -> StatusCode {
+        match (&self.content, self.code) {
+            (_, Some(code)) => code.page_status(),
+            (PageContent::SeeOther(_), None) => StatusCode::SEE_OTHER,
+            (PageContent::Html(_) | PageContent::Asset(..), None) => StatusCode::OK,
+        }
+    }
+}
+
+impl PageFrame {
+    /// The response of a page.
+    pub(super) fn respond(self, addressee: &Addressee<'_>, reply: PageReply) -> HttpResponse {
+        let mut response = self.start(addressee, reply.status(), reply.form_target.as_deref());
+        match reply.content {
+            PageContent::Html(text) => finish_html(&mut response, addressee, text),
+            PageContent::SeeOther(address) => response.insert_header((header::LOCATION, address)).finish(),
+            PageContent::Asset(bytes, media_type) => {
+                response.insert_header((header::CACHE_CONTROL, ASSET_CACHE));
+                response.insert_header((header::CONTENT_TYPE, media_type)).body(bytes)
+            }
+        }
+    }
+
+    /// The page of a refusal.
+    pub(super) fn refuse(self, addressee: &Addressee<'_>, error: &ApiError) -> HttpResponse {
+        let mut response = self.start(addressee, error.code().page_status(), None);
+        if let Some(seconds) = error.retry_after_seconds() {
+            response.insert_header((header::RETRY_AFTER, seconds.to_string()));
+        }
+        if let Some(methods) = error.allow() {
+            response.insert_header((header::ALLOW, methods));
+        }
+        if error.ends_connection() {
+            response.force_close(); // The rest of the body is not or cannot be read.
+        }
+        finish_html(&mut response, addressee, (self.refusal)(error, addressee.request_id))
+    }
+
+    fn start(self, addressee: &Addressee<'_>, status: StatusCode, form_target: Option<&str>) -> HttpResponseBuilder {
+        let mut response = HttpResponse::build(status);
+        response.insert_header((X_REQUEST_ID.clone(), addressee.request_id.as_str()));
+        response.insert_header((header::CACHE_CONTROL, HeaderValue::from_static("no-store")));
+        response.insert_header((header::CONTENT_SECURITY_POLICY, policy(form_target)));
+        for (name, value) in HEADERS {
+            response.insert_header((name, value));
+        }
+        if self.is_secure {
+            response.insert_header((header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY));
+        }
+        response
+    }
+}
+
+fn finish_html(response: &mut HttpResponseBuilder, addressee: &Addressee<'_>, text: String) -> HttpResponse {
+    let (bytes, coding) = encoding::encode(text, || encoding::choose(addressee.headers));
+    response.insert_header((header::CONTENT_TYPE, "text/html; charset=utf-8"));
+    response.insert_header((header::VARY, "Accept-Encoding"));
+    if let Some(coding) = coding {
+        response.insert_header((header::CONTENT_ENCODING, coding));
+    }
+    response.body(bytes)
+}
+
+/// The content security policy. Browsers apply `form-action` to each redirect after a form, too.
+fn policy(form_target: Option<&str>) -> String {
+    let form_target = form_target.map_or(String::new(), |origin| format!(" {origin}"));
+    format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'{form_target}; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+    )
+}

@@ -1,0 +1,39 @@
+//! Customers who are asked to act on a page of the sandbox: contract, section 9.5.
+
+use till_domain::records::{Payments, Profiles, Rows, Single};
+use till_sandbox::ShownAction;
+
+use super::return_url::return_origin;
+use crate::protocol::api_error::{ApiError, Code};
+use crate::service::lists::open_action;
+use crate::service::submission::Service;
+
+/// A customer who is asked to act.
+#[derive(Debug, PartialEq, Eq)]
+pub struct AskedCustomer {
+    /// The name of the shop.
+    pub merchant: String,
+    /// The origin of the shop's page that the customer comes back to.
+    pub return_origin: Option<String>,
+    /// False when the customer has acted or given up, and after the deadline by the merchant's time.
+    pub is_open: bool,
+}
+
+impl Service {
+    /// The customer whom the sandbox asks to act.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when the merchant has no such payment; `UNAVAILABLE` when rows cannot be read.
+    pub async fn asked_customer(&self, action: &ShownAction) -> Result<AskedCustomer, ApiError> {
+        let unknown = || ApiError::new(Code::NotFound, "No payment asks for this.");
+        let reader = self.reader(action.merchant).await?;
+        let payment = reader.get::<Payments>(action.payment)?.ok_or_else(unknown)?;
+        let merchant = reader.get::<Profiles>(Single)?.ok_or_else(unknown)?.name.as_str().to_owned();
+        let open = open_action(&reader, &payment, self.merchant_now(action.merchant)?)?;
+        Ok(AskedCustomer {
+            merchant,
+            return_origin: return_origin(&payment),
+            is_open: action.is_open && open.is_some(),
+        })
+    }
+}

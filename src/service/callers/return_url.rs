@@ -1,0 +1,119 @@
+//! The shop's page that a customer comes back to after a payment.
+
+use till_domain::payment::Payment;
+use url::form_urlencoded;
+#[cfg(feature = "pages")]
+use url::form_urlencoded::byte_serialize;
+#[cfg(feature = "pages")]
+use url::{Position, Url};
+
+/// The parameters that are appended, which replace those of the same names.
+const APPENDED: [&str; 2] = ["payment_id", "checkout_id"];
+
+/// The payment's `return_url` with the payment's id appended. All else, and the fragment, stays as the merchant gave it,
+/// byte for byte: contract, section 9.4.
+#[must_use]
+pub fn returned_to(payment: &Payment) -> String {
+    let given = payment.return_url.as_str();
+    let (address, fragment) = given.split_once('#').map_or((given, None), |(address, rest)| (address, Some(rest)));
+    let (page, query) = address.split_once('?').map_or((address, None), |(page, query)| (page, Some(query)));
+    let kept = query.into_iter().flat_map(|query| query.split('&')).filter(|pair| !is_replaced(pair));
+    let own = format!("payment_id={}", payment.id);
+    let pairs: Vec<&str> = kept.chain([own.as_str()]).collect();
+    let fragment = fragment.map_or(String::new(), |fragment| format!("#{fragment}"));
+    format!("{page}?{}{fragment}", pairs.join("&"))
+}
+
+/// An address as a `Location` header has it: a host in other letters in punycode, other bytes beyond ASCII
+/// percent-encoded, and all else byte for byte.
+#[cfg(feature = "pages")]
+#[must_use]
+pub fn in_ascii(address: &str) -> String {
+    let begin = address.find("://").map_or(0, |scheme| scheme + 3);
+    let length = address[begin..].find(['/', '?', '#', '\\']).unwrap_or(address.len() - begin);
+    let (scheme, authority, rest) = (&address[..begin], &address[begin..begin + length], &address[begin + length..]);
+    let host_begin = authority.rfind('@').map_or(0, |at| at + 1);
+    let (user, host) = authority.split_at(host_begin);
+    let parsed = Url::parse(address).ok().filter(|_| !host.is_ascii());
+    let host = parsed.as_ref().map_or(host, |url| &url[Position::BeforeHost..Position::AfterPort]);
+    [scheme, &encoded(user), host, &encoded(rest)].concat()
+}
+
+/// A text with its bytes beyond ASCII percent-encoded.
+#[cfg(feature = "pages")]
+fn encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            0..=0x7f => encoded.push(char::from(byte)),
+            0x80.. => encoded.extend(byte_serialize(&[byte])),
+        }
+    }
+    encoded
+}
+
+/// The origin of the payment's `return_url`, in ASCII; none of a host with a sign that has a meaning of its own in a
+/// content security policy, such as a semicolon.
+#[cfg(feature = "pages")]
+#[must_use]
+pub fn return_origin(payment: &Payment) -> Option<String> {
+    let url = Url::parse(payment.return_url.as_str()).ok()?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:/[]".contains(&byte);
+    let origin = Some(url.origin().ascii_serialization());
+    origin.filter(|origin| origin.contains("://") && origin.bytes().all(is_plain))
+}
+
+/// True for a parameter that is appended anew, and for the nothing between two ampersands.
+fn is_replaced(pair: &str) -> bool {
+    let name = form_urlencoded::parse(pair.as_bytes()).next().map(|(name, _)| name);
+    name.is_none_or(|name| APPENDED.contains(&name.as_ref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use till_domain::ids::{PaymentId, SessionId};
+    use till_domain::merchant::AcquirerName;
+    use till_domain::money::{AmountMinor, Money};
+    use till_domain::session::Instrument;
+    use till_domain::text::ReturnUrl;
+    use till_domain::time::Millis;
+
+    use super::*;
+
+    #[cfg(feature = "pages")]
+    #[test]
+    fn a_location_is_ascii_and_otherwise_as_it_was_given() {
+        for (given, expected) in [
+            ("https://shop.example/d%2Fe?a=%2f&b='#top", "https://shop.example/d%2Fe?a=%2f&b='#top"),
+            ("HTTPS://Shop.Example:443?x", "HTTPS://Shop.Example:443?x"),
+            ("https://u:p@shop.example:8443/../x", "https://u:p@shop.example:8443/../x"),
+            ("https://ร้าน.example:8443/จ?ก=1#ข", "https://xn--q3ct9b5e.example:8443/%E0%B8%88?%E0%B8%81=1#%E0%B8%82"),
+            ("https://bücher.example", "https://xn--bcher-kva.example"),
+            ("https://é@shop.example/", "https://%C3%A9@shop.example/"),
+        ] {
+            assert_eq!(in_ascii(given), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn only_the_payments_id_is_appended() {
+        let id = PaymentId::from_bytes([1; 16]);
+        for (given, expected) in [
+            ("https://shop.example/done", "https://shop.example/done?ID"),
+            ("https://shop.example", "https://shop.example?ID"),
+            ("https://shop.example/?", "https://shop.example/?ID"),
+            ("https://shop.example/done?a=1&b=%2F", "https://shop.example/done?a=1&b=%2F&ID"),
+            ("https://shop.example/d%2Fe?a=%2f#top?x", "https://shop.example/d%2Fe?a=%2f&ID#top?x"),
+            ("https://shop.example/?payment_id=1&a=2&payment%5Fid=3", "https://shop.example/?a=2&ID"),
+            ("https://shop.example/?checkout_id&a", "https://shop.example/?a&ID"),
+            ("https://ร้าน.example/จ่าย?ชื่อ=ก#ข", "https://ร้าน.example/จ่าย?ชื่อ=ก&ID#ข"),
+        ] {
+            let money =
+                Money { amount: AmountMinor::new(1).expect("in range"), currency: "THB".parse().expect("an ISO code") };
+            let session = (SessionId::from_bytes([2; 16]), money, Instrument::MobileBanking);
+            let return_url = ReturnUrl::from_stored(given.to_owned());
+            let payment = Payment::of_session(id, session, AcquirerName::Sandbox, return_url, Millis(0));
+            assert_eq!(returned_to(&payment), expected.replace("ID", &format!("payment_id={id}")), "{given}");
+        }
+    }
+}

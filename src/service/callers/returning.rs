@@ -1,0 +1,56 @@
+//! Customers who come back from the page on which they acted: contract, section 9.4.
+
+use till_domain::customer_action::CustomerStep;
+use till_domain::ids::{MerchantId, SessionId};
+use till_domain::payment::PaymentStatus;
+use till_domain::records::{MerchantDirectory, Payments, Profiles, Rows, Sessions, Single};
+
+use super::return_url::{in_ascii, returned_to};
+use crate::protocol::api_error::{ApiError, Code};
+use crate::service::lists::open_action;
+use crate::service::submission::Service;
+
+/// The way on of a customer who comes back.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Returning {
+    /// To the shop, at this address in ASCII.
+    ToShop(String),
+    /// The payment has no outcome yet.
+    Waiting(WaitingCustomer),
+}
+
+/// A customer whose payment has no outcome yet.
+#[derive(Debug, PartialEq, Eq)]
+pub struct WaitingCustomer {
+    /// The name of the shop.
+    pub merchant: String,
+    /// The address of the shop, in ASCII.
+    pub shop: String,
+    /// The address at which the customer must still act.
+    pub acts_at: Option<String>,
+}
+
+impl Service {
+    /// The way on of the customer of a session.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when no payment used such a session of the merchant; `UNAVAILABLE` when rows cannot be read.
+    pub async fn returning(&self, merchant_id: MerchantId, session_id: SessionId) -> Result<Returning, ApiError> {
+        let unknown = || ApiError::new(Code::NotFound, "No payment was made at this address.");
+        let reader = self.reader(merchant_id).await?;
+        reader.get::<MerchantDirectory>(merchant_id)?.ok_or_else(unknown)?;
+        let payment_id = reader.get::<Sessions>(session_id)?.and_then(|session| session.payment_id);
+        let payment = reader.get::<Payments>(payment_id.ok_or_else(unknown)?)?.ok_or_else(unknown)?;
+        let shop = in_ascii(&returned_to(&payment));
+        if payment.status != PaymentStatus::Pending {
+            return Ok(Returning::ToShop(shop));
+        }
+        let merchant = reader.get::<Profiles>(Single)?.ok_or_else(unknown)?.name.as_str().to_owned();
+        let action = open_action(&reader, &payment, self.merchant_now(merchant_id)?)?;
+        let acts_at = action.and_then(|action| match action.step {
+            CustomerStep::Redirect(address) => Some(in_ascii(address.as_str())),
+            CustomerStep::DisplayQr(_) => None,
+        });
+        Ok(Returning::Waiting(WaitingCustomer { merchant, shop, acts_at }))
+    }
+}

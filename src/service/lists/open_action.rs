@@ -1,0 +1,17 @@
+//! The action that the customer of a payment is asked for.
+
+use till_domain::customer_action::CustomerAction;
+use till_domain::payment::Payment;
+use till_domain::records::{CustomerActions, Rows};
+use till_domain::time::Millis;
+
+use crate::protocol::api_error::ApiError;
+use crate::service::submission::Reader;
+
+/// What the customer must do at `now`; none when the payment does not wait for its customer, or the time is over.
+///
+/// # Errors
+/// `UNAVAILABLE` when the row cannot be read.
+pub fn open_action(reader: &Reader<'_>, payment: &Payment, now: Millis) -> Result<Option<CustomerAction>, ApiError> {
+    if payment.customer_must_act(now) { Ok(reader.get::<CustomerActions>(payment.id)?) } else { Ok(None) }
+}
