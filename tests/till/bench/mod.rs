@@ -2,6 +2,7 @@
 
 mod tester;
 mod scenarios;
+mod customers;
 mod servers;
 mod secured;
 mod searching;

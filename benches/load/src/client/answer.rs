@@ -4,11 +4,16 @@ use std::io;
 
 use serde_json::Value;
 
+/// The most headers of an answer; a Till server sends about ten.
+pub(super) const HEADERS_MAX: usize = 32;
+
 /// An answer that borrows from the buffer of its connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HttpAnswer<'c> {
     /// The HTTP status.
     pub(crate) status: u16,
+    /// The bytes before the body.
+    pub(super) head: &'c [u8],
     /// The body.
     pub(crate) body: &'c [u8],
 }
@@ -120,10 +125,27 @@ impl CallFailure {
     }
 }
 
+#[cfg(test)]
+impl<'c> HttpAnswer<'c> {
+    /// An answer without headers.
+    pub(crate) const fn example(status: u16, body: &'c [u8]) -> HttpAnswer<'c> {
+        HttpAnswer { status, head: b"", body }
+    }
+}
+
 impl HttpAnswer<'_> {
     /// True when the call succeeded.
     pub(crate) const fn is_success(&self) -> bool {
         self.status == 200
+    }
+
+    /// The address to which the answer leads; None when it leads nowhere.
+    pub(crate) fn location(&self) -> Option<&str> {
+        let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+        let mut response = httparse::Response::new(&mut headers);
+        response.parse(self.head).ok()?;
+        let location = response.headers.iter().find(|header| header.name.eq_ignore_ascii_case("location"))?;
+        std::str::from_utf8(location.value).ok()
     }
 
     /// The text of an answer that is one JSON string without escapes, such as an id.
@@ -157,7 +179,7 @@ mod tests {
     use super::*;
 
     fn answer(body: &[u8]) -> HttpAnswer<'_> {
-        HttpAnswer { status: 400, body }
+        HttpAnswer::example(400, body)
     }
 
     #[test]
@@ -166,6 +188,13 @@ mod tests {
         for body in [b"pay_01".as_slice(), b"\"pay_01", b"\"pay\\u0020\"", b"\"", b"null", b""] {
             assert_eq!(answer(body).id(), None);
         }
+    }
+
+    #[test]
+    fn an_answer_leads_where_its_header_says() {
+        let leads = |head: &[u8]| HttpAnswer { head, ..answer(b"") }.location().map(str::to_owned);
+        assert_eq!(leads(b"HTTP/1.1 303 See Other\r\nLocation: /return/a/b\r\n\r\n"), Some("/return/a/b".to_owned()));
+        assert_eq!(leads(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"), None);
     }
 
     #[test]

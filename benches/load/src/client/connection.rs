@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::answer::{CallFailure, HttpAnswer};
+use super::answer::{CallFailure, HEADERS_MAX, HttpAnswer};
 use super::source;
 use super::stream::{self, Stream};
 use crate::target::ServerAddress;
@@ -19,9 +19,6 @@ const BUFFER_BYTES: usize = 16 * 1024;
 
 /// The longest answer that is read: a page of 10,000 items of a set.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
-
-/// The most headers of an answer; a Till server sends about ten.
-const HEADERS_MAX: usize = 32;
 
 /// A connection for one call at a time. After a failure the next call opens it again.
 pub(crate) struct Connection {
@@ -65,7 +62,8 @@ impl Connection {
         if head.stays_open {
             self.stream = Some(stream);
         }
-        Ok(HttpAnswer { status: head.status, body: &self.buffer[head.head_bytes..head.head_bytes + head.body_bytes] })
+        let (bytes, rest) = self.buffer.split_at(head.head_bytes);
+        Ok(HttpAnswer { status: head.status, head: bytes, body: &rest[..head.body_bytes] })
     }
 }
 

@@ -9,4 +9,4 @@ mod stream;
 
 pub(crate) use answer::{CallFailure, HttpAnswer};
 pub(crate) use connection::Connection;
-pub(crate) use request::{RequestHead, Template};
+pub(crate) use request::{RequestHead, Template, form_request, page_request};

@@ -40,6 +40,22 @@ impl RequestHead {
     }
 }
 
+/// The request of a browser that opens a page.
+pub(crate) fn page_request(server: &ServerAddress, path: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nHost: {}\r\nAccept: text/html\r\n\r\n", server.authority()).into_bytes()
+}
+
+/// The request of a browser that sends the form of a page, which is the server's own.
+pub(crate) fn form_request(server: &ServerAddress, path: &str, form: &str) -> Vec<u8> {
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nHost: {}\r\nOrigin: {server}\r\nAccept: text/html\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{form}",
+        server.authority(),
+        form.len()
+    );
+    request.into_bytes()
+}
+
 /// A request in which only one id of a fixed length changes from call to call.
 #[derive(Clone)]
 pub(crate) struct Template {
@@ -84,6 +100,17 @@ mod tests {
             text,
             "POST /a HTTP/1.1\r\nHost: 127.0.0.1:80\r\nAuthorization: Bearer key\r\n\
              Content-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}"
+        );
+    }
+
+    #[test]
+    fn a_form_comes_from_a_page_of_the_server() {
+        let server = ServerAddress::without_tls(SocketAddr::from(([127, 0, 0, 1], 80)));
+        let text = String::from_utf8(form_request(&server, "/a", "b=c")).unwrap_or_default();
+        assert_eq!(
+            text,
+            "POST /a HTTP/1.1\r\nHost: 127.0.0.1:80\r\nOrigin: http://127.0.0.1:80\r\nAccept: text/html\r\n\
+             Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\nb=c"
         );
     }
 

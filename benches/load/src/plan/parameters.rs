@@ -92,6 +92,10 @@ pub struct Plan {
     /// initiate: the share of the payments whose card is declined
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub declines: Option<f64>,
+    /// initiate, flow: the share of the payments that ask the customer to act, by a card with 3-D Secure, by mobile
+    /// banking or by PromptPay; the load tester acts as the customer, and succeeds
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub action_share: Option<f64>,
     /// capture, refund: payments of each kind made beforehand: to capture or void, and to refund [default: the number
     /// that is likely used]
     #[arg(long, value_name = "N")]
@@ -158,9 +162,13 @@ impl Plan {
     }
 
     fn check_scenario(&self, faults: &mut PlanFaults) {
-        use ScenarioKind::{Activity, Balance, Capture, Initiate, Metadata, Refund, Void};
+        use ScenarioKind::{Activity, Balance, Capture, Flow, Initiate, Metadata, Refund, Void};
         faults.check_kind("--sessions", self.sessions.is_some(), &self.scenario, &[Initiate]);
         faults.check_kind("--declines", self.declines.is_some(), &self.scenario, &[Initiate]);
+        faults.check_kind("--action-share", self.action_share.is_some(), &self.scenario, &[Initiate, Flow]);
+        if self.declines.unwrap_or_default() + self.action_share.unwrap_or_default() > 1.0 {
+            faults.0.push("--action-share: is more than 1 together with --declines".to_owned());
+        }
         faults.check_kind("--payments", self.payments.is_some(), &self.scenario, &[Capture, Void, Refund]);
         faults.check_kind("--set-size", self.set_size.is_some(), &self.scenario, &[Metadata]);
         faults.check_kind("--entries", self.entries.is_some(), &self.scenario, &[Activity, Balance]);
@@ -294,7 +302,8 @@ mod tests {
     fn a_flag_is_refused_where_no_operation_has_it() {
         let accepts = |kind, line: &str| flags(kind, line).check().is_ok();
         for (kind, line) in [
-            (ScenarioKind::Initiate, "--sessions 5 --declines 0.1 --webhooks"),
+            (ScenarioKind::Initiate, "--sessions 5 --declines 0.1 --action-share 0.9 --webhooks"),
+            (ScenarioKind::Flow, "--action-share 1"),
             (ScenarioKind::Void, "--payments 5"),
             (ScenarioKind::Metadata, "--set-size 0"),
             (ScenarioKind::Balance, "--entries 5 --per-page 7"),
@@ -305,6 +314,14 @@ mod tests {
                 .for_each(|flag| assert!(!accepts(ScenarioKind::Ping, &format!("--{flag}")), "{flag}"));
         }
         assert!(!accepts(ScenarioKind::Balance, "--per-page 101"));
+    }
+
+    #[test]
+    fn a_payment_is_declined_or_asks_its_customer_but_not_both() {
+        let check = |line: &str| flags(ScenarioKind::Initiate, line).check().map_err(|faults| faults.to_string());
+        assert_eq!(check("--declines 0.25 --action-share 0.75"), Ok(()));
+        let both = check("--declines 0.5 --action-share 0.6");
+        assert!(both.as_ref().is_err_and(|faults| faults.contains("--action-share: is more than 1")), "{both:?}");
     }
 
     #[test]

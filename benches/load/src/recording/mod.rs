@@ -12,4 +12,4 @@ pub(crate) use latency::Latency;
 pub(crate) use processor_time::{BUSY_SHARE, ProcessorTime};
 pub(crate) use recorder::{Recorder, Silence, Window};
 pub(crate) use step::{MeasuredStep, Trouble};
-pub(crate) use tally::{FailureCount, MadeObject, RunTally, Wrong};
+pub(crate) use tally::{CustomerCounts, FailureCount, MadeObject, RunTally, Wrong};

@@ -115,6 +115,22 @@ impl Recorder {
         self.made(MadeObject::Payment, payment.to_bytes(), amount_minor)
     }
 
+    /// Records that a payment asks its customer.
+    pub(crate) fn asked(&mut self) {
+        self.tally.customers.asked += 1;
+    }
+
+    /// Records that a customer has paid: the money arrives.
+    pub(crate) fn paid(&mut self, amount_minor: u64) {
+        self.tally.paid_minor += amount_minor;
+    }
+
+    /// Records that a payment was successful after its customer had acted.
+    pub(crate) fn completed(&mut self, now: Instant) {
+        self.tally.customers.completed += 1;
+        self.tally.last_customer = Some(now);
+    }
+
     /// Records an amount that a failed call may have paid out or refunded.
     pub(crate) fn doubtful(&mut self, amount_minor: u64) {
         self.tally.given_minor += amount_minor;

@@ -25,6 +25,30 @@ pub enum MeasuredStep {
     /// A session becomes a payment.
     #[value(name = "flow: initiate-payment-flow")]
     InitiateOfFlow,
+    /// All that a customer does about a payment that asks for it.
+    #[value(name = "customer: the whole part")]
+    CustomerPart,
+    /// What the customer must do is waited for.
+    #[value(name = "customer: from the answer until asked")]
+    UntilAsked,
+    /// The address of the page is read.
+    #[value(name = "customer: get-redirect-url")]
+    GetRedirectUrl,
+    /// The text of the QR code is read.
+    #[value(name = "customer: retrieve-qr-data")]
+    RetrieveQrData,
+    /// The QR code leads to a page.
+    #[value(name = "customer: scan of the QR code")]
+    ScanQrCode,
+    /// The form of the page is sent.
+    #[value(name = "customer: form of the page")]
+    SendForm,
+    /// The browser comes back from the page.
+    #[value(name = "customer: way back")]
+    ComeBack,
+    /// The outcome is waited for.
+    #[value(name = "customer: from the form until successful")]
+    UntilSuccessful,
     /// The payment is waited for.
     #[value(name = "flow: from the answer until captured")]
     UntilCaptured,

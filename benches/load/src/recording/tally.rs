@@ -1,6 +1,7 @@
 //! The counts of a run.
 
 use std::collections::{BTreeMap, HashSet};
+use std::time::Instant;
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,19 @@ pub(crate) struct RunTally {
     pub(crate) given_minor: u64,
     /// The number of all failures, with those of the warm-up: a payment without an answer may have been made.
     pub(crate) uncertain: u64,
+    /// The payments that asked their customers, with those of the warm-up.
+    pub(crate) customers: CustomerCounts,
+    /// The time at which the last customer had paid.
+    pub(crate) last_customer: Option<Instant>,
+}
+
+/// The number of payments that asked their customers to act.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CustomerCounts {
+    /// Payments whose customers were asked.
+    pub asked: u64,
+    /// Payments that were successful after their customers had acted.
+    pub completed: u64,
 }
 
 /// An object that a call makes.
@@ -78,6 +92,8 @@ impl RunTally {
             paid_minor: 0,
             given_minor: 0,
             uncertain: 0,
+            customers: CustomerCounts::default(),
+            last_customer: None,
         }
     }
 
@@ -128,6 +144,9 @@ impl RunTally {
         self.paid_minor += other.paid_minor;
         self.given_minor += other.given_minor;
         self.uncertain += other.uncertain;
+        self.customers.asked += other.customers.asked;
+        self.customers.completed += other.customers.completed;
+        self.last_customer = self.last_customer.max(other.last_customer);
     }
 }
 

@@ -44,6 +44,7 @@ pub(crate) fn point() -> Point {
         interval_millis: 1_000,
         timeline: vec![moment(0), moment(1_000)],
         follow_up: None,
+        customers: None,
         deliveries: None,
         others_busy: None,
         remarks: Vec::new(),

@@ -1,6 +1,7 @@
 //! Sentences that a reader must know of the figures of one run.
 
 use super::text::{count, latency, rate};
+use crate::recording::CustomerCounts;
 use crate::run::Point;
 use crate::scenarios::Deliveries;
 
@@ -21,6 +22,7 @@ pub(super) fn remarks(point: &Point) -> Vec<String> {
     }
     remarks.extend(point.ended_early.as_ref().map(|reason| format!("ENDED EARLY: {reason}")));
     remarks.extend(rate_kept(point));
+    remarks.extend(point.customers.map(customers));
     remarks.extend(follow_up(point));
     remarks.extend(point.deliveries.map(deliveries));
     remarks
@@ -34,6 +36,12 @@ fn rate_kept(point: &Point) -> Option<String> {
         (false, None) => format!("DOES NOT KEEP UP with its rate: {reached}/s of {intended}/s"),
         (false, Some(_)) => format!("DOES NOT KEEP UP with its rate of {intended}/s: it was not called to the end"),
     })
+}
+
+/// A remark on the payments that asked their customers.
+fn customers(CustomerCounts { asked, completed }: CustomerCounts) -> String {
+    let begin = if completed < asked { "UNFINISHED: " } else { "" };
+    format!("{begin}customers completed {} of {} payments that asked them", count(completed), count(asked))
 }
 
 fn follow_up(point: &Point) -> Option<String> {
@@ -103,6 +111,15 @@ mod tests {
         assert_eq!(open(None), ["keeps up with its rate: 50.0/s of 50.0/s"]);
         let verdict = "DOES NOT KEEP UP with its rate of 50.0/s: it was not called to the end";
         assert_eq!(open(Some("used up")), ["ENDED EARLY: used up", verdict]);
+    }
+
+    #[test]
+    fn payments_that_their_customers_did_not_complete_are_marked() {
+        let told = |asked, completed| {
+            remarks(&Point { customers: Some(CustomerCounts { asked, completed }), ..point() }).join("\n")
+        };
+        assert_eq!(told(1_200, 1_200), "customers completed 1,200 of 1,200 payments that asked them");
+        assert_eq!(told(7, 5), "UNFINISHED: customers completed 5 of 7 payments that asked them");
     }
 
     #[test]

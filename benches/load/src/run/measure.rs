@@ -121,9 +121,9 @@ impl Measured {
         self.ending = Some(Ending::Unchecked(reason));
     }
 
-    /// The time of the last answer.
-    pub(super) const fn last_answer(&self) -> Instant {
-        self.last
+    /// The time of the last answer, to an operation or to a customer.
+    pub(super) fn last_answer(&self) -> Instant {
+        self.tally.last_customer.map_or(self.last, |customer| customer.max(self.last))
     }
 
     /// The settlement that is waited for after the run.
@@ -134,7 +134,7 @@ impl Measured {
             paid_minor: self.tally.paid_minor,
             given_minor: self.tally.given_minor,
             uncertain: self.tally.uncertain,
-            last_answer: self.last,
+            last_answer: self.last_answer(),
             span: self.span(plan),
         }
     }
@@ -180,6 +180,7 @@ impl Measured {
             interval_millis: u64::try_from(timeline.length.as_millis()).expect("an interval is short"),
             timeline: timeline.moments(span),
             failures: tally.failures,
+            customers: plan.action_share.map(|_| tally.customers),
             follow_up,
             deliveries,
             others_busy: None,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recording::{FailureCount, Latency, TimelinePoint, Wrong};
+use crate::recording::{CustomerCounts, FailureCount, Latency, TimelinePoint, Wrong};
 use crate::scenarios::{Deliveries, FollowUp};
 
 /// A rate counts as reached from this share of it on.
@@ -47,6 +47,8 @@ pub struct Point {
     pub timeline: Vec<TimelinePoint>,
     /// The progress of the captures that follow from payments; null when no payments were made.
     pub follow_up: Option<FollowUp>,
+    /// Payments that asked their customers; null where the plan has no share of them.
+    pub customers: Option<CustomerCounts>,
     /// The deliveries of events; null without a receiver of webhooks.
     pub deliveries: Option<Deliveries>,
     /// The share of the processors' time, from 0 to 1, that processes other than the load tester and its own server

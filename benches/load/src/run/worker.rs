@@ -11,7 +11,7 @@ use anyhow::{Context, anyhow, bail};
 use tokio::task::LocalSet;
 
 use crate::client::Connection;
-use crate::recording::{Interval, Recorder, RunTally, Silence, Trouble, Window};
+use crate::recording::{Interval, MeasuredStep, Recorder, RunTally, Silence, Trouble, Window};
 use crate::scenarios::{Ending, LoadClient, RunContext};
 use crate::schedule::{CallSchedule, Turns, keep_pace};
 
@@ -150,14 +150,22 @@ async fn repeat(world: Arc<RunContext>, turns: Rc<Turns>, mut client: LoadClient
         if matches!(outcome, Err(Trouble::NothingLeft)) {
             world.end(Ending::UsedUp);
         }
-        let is_unanswered = matches!(&outcome, Err(Trouble::Failed { code, .. }) if code.starts_with('('));
-        client.recorder.borrow_mut().ended(intended, Instant::now(), outcome);
-        if let Some(silence) = client.recorder.borrow().silence().filter(|silence| is_long(silence, connections)) {
-            world.end(Ending::Unreachable(silence.reason.clone()));
+        record(&world, &client, outcome, connections).await;
+        if let Err(trouble) = world.act_as_customer(&mut client).await {
+            record(&world, &client, Err(trouble), connections).await;
         }
-        if is_unanswered {
-            tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
-        }
+    }
+}
+
+/// Records the end of the current operation, or the failure of its customer, with a pause when there was no answer.
+async fn record(world: &RunContext, client: &LoadClient, outcome: Result<MeasuredStep, Trouble>, connections: usize) {
+    let is_unanswered = matches!(&outcome, Err(Trouble::Failed { code, .. }) if code.starts_with('('));
+    client.recorder.borrow_mut().ended(client.intended, Instant::now(), outcome);
+    if let Some(silence) = client.recorder.borrow().silence().filter(|silence| is_long(silence, connections)) {
+        world.end(Ending::Unreachable(silence.reason.clone()));
+    }
+    if is_unanswered {
+        tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
     }
 }
 

@@ -27,5 +27,8 @@ pub(super) const CARD: &str = "4242424242424242";
 /// The test card that succeeds and settles at once.
 pub(super) const CARD_SETTLING_AT_ONCE: &str = "4000000000000077";
 
+/// The test card whose issuer asks the customer for 3-D Secure.
+pub(super) const CARD_ASKING: &str = "4000002760003184";
+
 /// The test card that is declined.
 pub(super) const CARD_DECLINED: &str = "4000000000000002";

@@ -2,7 +2,7 @@
 
 use super::load_client::LoadClient;
 use super::world::RunContext;
-use super::{changes, flow, initiate, lists, metadata, payouts, ping};
+use super::{changes, customer, flow, initiate, lists, metadata, payouts, ping};
 use crate::plan::ScenarioKind;
 use crate::recording::{MeasuredStep, Trouble};
 
@@ -21,5 +21,13 @@ impl RunContext {
             ScenarioKind::Activity => lists::activity(self, client).await,
             ScenarioKind::Balance => lists::balance(self, client).await,
         }
+    }
+
+    /// Acts as the customer of the last operation's payment, when it has one that acts after the operation.
+    pub(crate) async fn act_as_customer(&self, client: &mut LoadClient) -> Result<(), Trouble> {
+        let Some(payment) = client.asking.take() else { return Ok(()) };
+        customer::act(self, client, &payment).await?;
+        self.completed(payment.shop, payment.id);
+        Ok(())
     }
 }

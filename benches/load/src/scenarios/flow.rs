@@ -8,7 +8,10 @@ use till_domain::ids::PaymentId;
 
 use super::acknowledged::PaymentView;
 use super::amounts::INITIATED_MINOR;
+use super::asking::{AskingMethod, CustomerRequests};
+use super::customer;
 use super::load_client::LoadClient;
+use super::sessions::AskingPayment;
 use super::shop::{LoadMerchant, initiation};
 use super::world::RunContext;
 use crate::recording::{MeasuredStep, Trouble};
@@ -42,40 +45,74 @@ struct FlowEntry<'a> {
 
 /// Pays once, from the card on, and waits for the money.
 pub(super) async fn flow(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
-    let shop = &world.stock.shops[world.distribution.draw(&mut client.dice)];
-    let token = tokenize(shop, client).await?;
-    let session = select(shop, client, &token).await?;
-    let payment = initiate(shop, client, &session).await?;
+    let index = world.distribution.draw(&mut client.dice);
+    let shop = &world.stock.shops[index];
+    if let Some(customers) = &shop.customers
+        && client.dice.happens(world.plan.action_share.unwrap_or_default())
+    {
+        return flow_with_customer(world, client, index, customers).await;
+    }
+    let token = tokenize(&shop.tokenize_settling, client).await?;
+    let session = select(&shop.select_head.with(&shop.selection_by_card(&token)), client).await?;
+    let payment = initiate(shop, client, &session, INITIATED_MINOR).await?;
     until_captured(shop, client, payment).await?;
     until_settled(shop, client, &payment.to_string()).await?;
     Ok(MeasuredStep::Flow)
 }
 
-async fn tokenize(shop: &LoadMerchant, client: &mut LoadClient) -> Result<String, Trouble> {
+/// Pays once by a method that asks the customer, and waits for the capture. The money is on hold for days.
+async fn flow_with_customer(
+    world: &RunContext,
+    client: &mut LoadClient,
+    index: usize,
+    customers: &CustomerRequests,
+) -> Result<MeasuredStep, Trouble> {
+    let shop = &world.stock.shops[index];
+    let (method, selection) = customers.draw(&mut client.dice);
+    let session = if *method == AskingMethod::Challenge {
+        let token = tokenize(&customers.tokenize, client).await?;
+        select(&shop.select_head.with(&shop.selection_by_card(&token)), client).await?
+    } else {
+        select(selection, client).await?
+    };
+    let id = initiate(shop, client, &session, 0).await?;
+    let session = session.as_bytes().try_into();
+    let session = session.map_err(|_| Trouble::Wrong("expected a session, got another id".to_owned()))?;
+    customer::act(world, client, &AskingPayment { shop: index, session, id, method: *method }).await?;
+    until_captured(shop, client, id).await?;
+    Ok(MeasuredStep::Flow)
+}
+
+async fn tokenize(request: &[u8], client: &mut LoadClient) -> Result<String, Trouble> {
     let start = Instant::now();
-    let answer = Trouble::unless_accepted(client.connection.call(&shop.tokenize_settling).await)?;
+    let answer = Trouble::unless_accepted(client.connection.call(request).await)?;
     let token = answer.id().filter(|id| id.starts_with("tok_"));
     let token = token.ok_or_else(|| Trouble::wrong("a token", &answer))?.to_owned();
     client.step(MeasuredStep::TokenizeCard, start.elapsed());
     Ok(token)
 }
 
-async fn select(shop: &LoadMerchant, client: &mut LoadClient, token: &str) -> Result<String, Trouble> {
-    let request = shop.select_head.with(&shop.selection(token));
+async fn select(request: &[u8], client: &mut LoadClient) -> Result<String, Trouble> {
     let start = Instant::now();
-    let answer = Trouble::unless_accepted(client.connection.call(&request).await)?;
+    let answer = Trouble::unless_accepted(client.connection.call(request).await)?;
     let session = answer.id().filter(|id| id.starts_with("pse_"));
     let session = session.ok_or_else(|| Trouble::wrong("a session", &answer))?.to_owned();
     client.step(MeasuredStep::SelectPaymentMethod, start.elapsed());
     Ok(session)
 }
 
-async fn initiate(shop: &LoadMerchant, client: &mut LoadClient, session: &str) -> Result<PaymentId, Trouble> {
+/// Initiates a payment of which this amount arrives by itself.
+async fn initiate(
+    shop: &LoadMerchant,
+    client: &mut LoadClient,
+    session: &str,
+    amount_minor: u64,
+) -> Result<PaymentId, Trouble> {
     let request = shop.initiate_head.with(&initiation(session, &shop.currency));
     let start = Instant::now();
     let answer = Trouble::unless_accepted(client.connection.call(&request).await)?;
     let payment: PaymentId = Trouble::unless_id("the id of a payment", &answer)?;
-    if !client.recorder.borrow_mut().payment(payment, INITIATED_MINOR) {
+    if !client.recorder.borrow_mut().payment(payment, amount_minor) {
         return Err(Trouble::wrong("the id of a new payment", &answer));
     }
     client.step(MeasuredStep::InitiateOfFlow, start.elapsed());

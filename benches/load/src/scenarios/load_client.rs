@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use super::sessions::AskingPayment;
 use crate::chance::SeededDice;
 use crate::client::Connection;
 use crate::recording::{MeasuredStep, Recorder};
@@ -15,6 +16,8 @@ pub(crate) struct LoadClient {
     /// The time at which the current operation was meant to begin.
     pub(crate) intended: Instant,
     pub(super) dice: SeededDice,
+    /// The payment of the last operation, when its customer acts after the operation.
+    pub(super) asking: Option<AskingPayment>,
     /// The buffer for a request.
     pub(super) request: Vec<u8>,
     /// The number of the connection among those of all threads.
@@ -32,6 +35,7 @@ impl LoadClient {
             recorder,
             intended: Instant::now(),
             dice: SeededDice::new(seed.wrapping_mul(0xA076_1D64_78BD_642F)),
+            asking: None,
             request: Vec::new(),
             number,
             done: 0,

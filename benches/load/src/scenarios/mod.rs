@@ -2,6 +2,7 @@
 
 mod amounts;
 mod prepare;
+mod asking;
 mod shop;
 mod stock;
 mod supply;
@@ -11,6 +12,7 @@ mod payments;
 mod sets;
 mod world;
 mod load_client;
+mod customer;
 mod ping;
 mod initiate;
 mod flow;

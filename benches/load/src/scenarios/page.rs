@@ -77,7 +77,7 @@ mod tests {
 
     fn check(page: &Value, expected: &ExpectedPage<'_>) -> bool {
         let body = page.to_string();
-        check_page(&HttpAnswer { status: 200, body: body.as_bytes() }, expected, 2).is_ok()
+        check_page(&HttpAnswer::example(200, body.as_bytes()), expected, 2).is_ok()
     }
 
     fn page(ids: [&str; 2]) -> Value {

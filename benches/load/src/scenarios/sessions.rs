@@ -4,12 +4,15 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context;
+use till_domain::ids::PaymentId;
 
+use super::asking::AskingMethod;
 use super::prepare::{Lines, accepted};
+use super::shop::LoadMerchant;
 use super::supply::{Preparation, Supply};
 use crate::chance::SeededDice;
 use crate::client::Connection;
-use crate::plan::ScenarioKind;
+use crate::plan::{Plan, ScenarioKind};
 
 /// Bytes of a session's id: its prefix and the 26 characters of a TypeID.
 pub(super) const SESSION_BYTES: usize = 30;
@@ -22,8 +25,28 @@ const INITIATIONS_FOR_A_SESSION: f64 = 1.25;
 pub(super) struct Session {
     pub(super) shop: usize,
     pub(super) id: [u8; SESSION_BYTES],
-    /// True when its card will be declined.
-    pub(super) is_declined: bool,
+    pub(super) course: SessionCourse,
+}
+
+/// The course of a session's payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SessionCourse {
+    /// Its card succeeds.
+    Approved,
+    /// Its card is declined.
+    Declined,
+    /// It asks its customer, and succeeds then.
+    Asking(AskingMethod),
+}
+
+/// The payment of a session that asks its customer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct AskingPayment {
+    /// The index of its merchant.
+    pub(super) shop: usize,
+    pub(super) session: [u8; SESSION_BYTES],
+    pub(super) id: PaymentId,
+    pub(super) method: AskingMethod,
 }
 
 /// Sessions that are used once each, in the order of the merchants that were drawn.
@@ -48,15 +71,29 @@ impl Sessions {
             given: plan.sessions,
             used_for_one_made: INITIATIONS_FOR_A_SESSION,
         };
-        let declines = RefCell::new(SeededDice::new(preparation.dice.number()));
+        let dice = RefCell::new(SeededDice::new(preparation.dice.number()));
         let make = async |lines: &mut Lines, shop: usize| {
-            let is_declined = declines.borrow_mut().happens(plan.declines.unwrap_or_default());
-            let merchant = &stock.shops[shop];
-            let request = if is_declined { &merchant.select_declined } else { &merchant.select };
-            anyhow::Ok(Session { shop, id: session_of(request, &mut lines.public).await?, is_declined })
+            let (course, request) = drawn(&stock.shops[shop], plan, &mut dice.borrow_mut());
+            anyhow::Ok(Session { shop, id: session_of(request, &mut lines.public).await?, course })
         };
         let all = supply.make(preparation, make).await?;
         Ok(Sessions { all, next: AtomicUsize::new(0) })
+    }
+}
+
+/// The course of a merchant's next payment, with its selection.
+fn drawn<'s>(shop: &'s LoadMerchant, plan: &Plan, dice: &mut SeededDice) -> (SessionCourse, &'s [u8]) {
+    let (declines, asks) = (plan.declines.unwrap_or_default(), plan.action_share.unwrap_or_default());
+    let drawn = if declines + asks > 0.0 { dice.share() } else { 1.0 };
+    if drawn < declines {
+        return (SessionCourse::Declined, &shop.select_declined);
+    }
+    match &shop.customers {
+        Some(customers) if drawn < declines + asks => {
+            let (method, request) = customers.draw(dice);
+            (SessionCourse::Asking(*method), request)
+        }
+        Some(_) | None => (SessionCourse::Approved, &shop.select),
     }
 }
 

@@ -5,9 +5,10 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::amounts::{
-    CAPTURED_PART_MINOR, CARD, CARD_DECLINED, CARD_SETTLING_AT_ONCE, CURRENCY, INITIATED_MINOR, PAYOUT_MINOR,
-    REFUNDED_PART_MINOR,
+    CAPTURED_PART_MINOR, CARD, CARD_ASKING, CARD_DECLINED, CARD_SETTLING_AT_ONCE, CURRENCY, INITIATED_MINOR,
+    PAYOUT_MINOR, REFUNDED_PART_MINOR,
 };
+use super::asking::{self, AskingMethod, CustomerRequests};
 use super::prepare::{Lines, accepted, id_of};
 use crate::client::{RequestHead, Template};
 use crate::plan::Plan;
@@ -47,6 +48,8 @@ pub(crate) struct LoadMerchant {
     pub(super) add_to_set: RequestHead,
     pub(super) list_activity: RequestHead,
     pub(super) balance_history: RequestHead,
+    /// The requests of its customers; None when the plan has no payments that ask.
+    pub(super) customers: Option<CustomerRequests>,
 }
 
 impl LoadMerchant {
@@ -64,6 +67,9 @@ impl LoadMerchant {
         let key = json!({ "merchant_id": merchant_id, "name": "Load test" });
         let answer = lines.operator("generate a key", "generate-key", &key).await?.json();
         let key = SecretString::from(answer["key"].as_str().unwrap_or_default());
+        if plan.action_share.is_some() {
+            asking::enable(lines, &merchant_id).await?;
+        }
         let mut shop = LoadMerchant::new(server, (merchant_id, installation_id), CURRENCY.to_owned(), key);
         shop.make_tokens(lines, plan).await?;
         Ok(shop)
@@ -93,14 +99,38 @@ impl LoadMerchant {
         if plan.declines.is_some() {
             self.select_declined = self.selection_of(CARD_DECLINED, lines).await?;
         }
+        if plan.action_share.is_some() {
+            self.customers = Some(self.customers(lines).await?);
+        }
         Ok(())
     }
 
+    /// The requests of customers, with a selection for each method that asks and that the merchant has.
+    async fn customers(&self, lines: &mut Lines) -> anyhow::Result<CustomerRequests> {
+        let call = |endpoint: &str| self.sdk(endpoint);
+        let settings = call("retrieve-installation-settings").with(&self.installation());
+        let mut selections = vec![(AskingMethod::Challenge, self.selection_of(CARD_ASKING, lines).await?)];
+        for (name, method) in asking::enabled(lines, &settings).await? {
+            selections.push((method, self.select_head.with(&self.selection(name))));
+        }
+        let mut session = self.installation();
+        session["payment_session_id"] = Value::from(SESSION_PLACEHOLDER);
+        let of_session = |endpoint: &str| Template::new(&call(endpoint), &session, SESSION_PLACEHOLDER);
+        Ok(CustomerRequests {
+            selections,
+            tokenize: call("tokenize-card").with(&self.card(CARD_ASKING, "SINGLE")),
+            discover: of_session("discover-next-action"),
+            redirect_url: of_session("get-redirect-url"),
+            qr_data: of_session("retrieve-qr-data"),
+            check_status: of_session("check-status"),
+        })
+    }
+
     async fn selection_of(&self, card: &str, lines: &mut Lines) -> anyhow::Result<Vec<u8>> {
-        let request = RequestHead::new(&self.server, "/sdk/tokenize-card", None).with(&self.card(card, "MULTIPLE"));
+        let request = self.sdk("tokenize-card").with(&self.card(card, "MULTIPLE"));
         let what = "tokenize a card";
         let token = id_of(what, &accepted(what, lines.public.call(&request).await)?)?;
-        Ok(self.select_head.with(&self.selection(&token)))
+        Ok(self.select_head.with(&self.selection_by_card(&token)))
     }
 
     fn new(server: &ServerAddress, ids: (String, String), currency: String, key: SecretString) -> LoadMerchant {
@@ -133,20 +163,29 @@ impl LoadMerchant {
             add_to_set: head("add-to-metadata-set"),
             list_activity: head("list-activity-logs"),
             balance_history: head("balance-history"),
+            customers: None,
             merchant_id,
             installation_id,
             currency,
             server: server.clone(),
             key,
         };
-        let card = shop.card(CARD_SETTLING_AT_ONCE, "SINGLE");
-        shop.tokenize_settling = RequestHead::new(server, "/sdk/tokenize-card", None).with(&card);
+        shop.tokenize_settling = shop.sdk("tokenize-card").with(&shop.card(CARD_SETTLING_AT_ONCE, "SINGLE"));
         shop
     }
 
     /// The head of calls with the merchant's key.
     pub(super) fn head(&self, endpoint: &str) -> RequestHead {
         head(&self.server, endpoint, &self.key)
+    }
+
+    /// The head of calls of its customers.
+    fn sdk(&self, endpoint: &str) -> RequestHead {
+        RequestHead::new(&self.server, &format!("/sdk/{endpoint}"), None)
+    }
+
+    fn installation(&self) -> Value {
+        json!({ "merchant_id": self.merchant_id, "installation_id": self.installation_id })
     }
 
     fn card(&self, number: &str, usage: &str) -> Value {
@@ -156,12 +195,19 @@ impl LoadMerchant {
         })
     }
 
-    /// The arguments of a selection.
-    pub(super) fn selection(&self, token: &str) -> Value {
+    /// The arguments of a selection of a payment method.
+    fn selection(&self, method: &str) -> Value {
         json!({
             "merchant_id": self.merchant_id, "installation_id": self.installation_id, "amount": INITIATED_MINOR,
-            "currency": self.currency, "payment_method": "CARD", "token": token,
+            "currency": self.currency, "payment_method": method,
         })
+    }
+
+    /// The arguments of a selection of a card.
+    pub(super) fn selection_by_card(&self, token: &str) -> Value {
+        let mut selection = self.selection("CARD");
+        selection["token"] = Value::from(token);
+        selection
     }
 }
 

@@ -1,5 +1,5 @@
 //! Checks that the server shows what it acknowledged: each captured, voided, refunded or declined payment is read
-//! again.
+//! again, and each that its customer has completed.
 
 use std::sync::PoisonError;
 
@@ -28,8 +28,8 @@ fn judge(expected: &PaymentView<'_>, found: &PaymentView<'_>) -> PaymentCheck {
 impl RunContext {
     /// Reads every payment with an acknowledged operation, and returns the faults of those that never show it.
     pub(crate) async fn unlike_acknowledged(&self) -> anyhow::Result<Vec<String>> {
-        let declined = std::mem::take(&mut *self.declined.lock().unwrap_or_else(PoisonError::into_inner));
-        let payments = self.authorized.all.iter().chain(&self.captured.all).chain(&declined);
+        let ended = std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner));
+        let payments = self.authorized.all.iter().chain(&self.captured.all).chain(&ended);
         let expected = |payment: &PreparedPayment| payment.acknowledged.expected();
         let changed: Vec<(&PreparedPayment, PaymentView<'_>)> =
             payments.filter_map(|payment| Some((payment, expected(payment)?))).collect();

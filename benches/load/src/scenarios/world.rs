@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use till_domain::ids::PaymentId;
 
 use super::acknowledged::Acknowledged;
+use super::amounts::INITIATED_MINOR;
 use super::payments::{PreparedPayment, PreparedPayments};
 use super::sessions::Sessions;
 use super::sets::fill_sets;
@@ -37,8 +38,8 @@ pub(crate) struct RunContext {
     pub(super) authorized: PreparedPayments,
     /// Payments to be refunded.
     pub(super) captured: PreparedPayments,
-    /// Payments of the run whose card is declined.
-    pub(super) declined: Mutex<Vec<PreparedPayment>>,
+    /// Payments of the run whose card is declined, or whose customer has acted.
+    pub(super) ended: Mutex<Vec<PreparedPayment>>,
     /// The name of the records whose sets are added to.
     pub(super) set_key: String,
     ending: OnceLock<Ending>,
@@ -72,7 +73,7 @@ impl RunContext {
             sessions,
             authorized,
             captured,
-            declined: Mutex::default(),
+            ended: Mutex::default(),
             set_key,
             ending: OnceLock::new(),
             interrupted,
@@ -86,9 +87,20 @@ impl RunContext {
 
     /// Notes a payment whose card is declined, which is read after the run.
     pub(super) fn declined(&self, shop: usize, id: PaymentId) {
-        let payment = PreparedPayment { shop, id, acknowledged: Acknowledged::default() };
-        payment.acknowledged.declined();
-        self.declined.lock().unwrap_or_else(PoisonError::into_inner).push(payment);
+        let acknowledged = Acknowledged::default();
+        acknowledged.declined();
+        self.add_ended(PreparedPayment { shop, id, acknowledged });
+    }
+
+    /// Notes a payment that was successful after its customer had acted, which is read after the run.
+    pub(super) fn completed(&self, shop: usize, id: PaymentId) {
+        let acknowledged = Acknowledged::default();
+        acknowledged.captured(INITIATED_MINOR);
+        self.add_ended(PreparedPayment { shop, id, acknowledged });
+    }
+
+    fn add_ended(&self, payment: PreparedPayment) {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(payment);
     }
 
     /// Ends the run early. The first reason counts.
