@@ -47,7 +47,9 @@ fn text(demo: &Demo, reached: &Reached) -> String {
         r#"
 Till is ready. Below is a first payment, to paste into another shell (bash or zsh). The client of the customer makes
 the calls named sdk_call, without a key: it keeps a test card and selects it for an amount. Your server makes those
-named merchant_call: it initiates the payment, looks it up, and lists what happened and the money. In a browser, pages
+named merchant_call: it initiates the payment, looks it up, and lists what happened and the money. The second payment
+is by a card that asks for 3-D Secure: the customer confirms it at the address that is printed, which is a page, and is
+sent back to the shop. The page is a plain form, so curl can send it. In a browser, pages
 from {ORIGIN} may call /sdk: that is the origin of the installation of the demo merchant.
 Events as webhooks: {program} webhook listen receives and prints them, {program} trigger payment_completed
 causes one.
@@ -60,13 +62,25 @@ sdk_call() {{ curl -sS{options} "$TILL/sdk/$1" -H "$JSON" -d "$2"; echo; }}
 merchant_call() {{ curl -sS{options} "$TILL/merchants/$1" -H "$JSON" -H "Authorization: Bearer $KEY" -d "$2"; echo; }}
 
 TOKEN=$(sdk_call tokenize-card "{{$SHOP,\"number\":\"4242424242424242\",\"name\":\"Ada Example\",\"expiration_date\":\"12/30\",\"security_code\":\"123\",\"usage\":\"SINGLE\"}}")
-SESSION=$(sdk_call select-payment-method "{{$SHOP,\"amount\":\"10000\",\"currency\":\"USD\",\"payment_method\":\"CARD\",\"token\":$TOKEN}}")
-PAYMENT=$(merchant_call initiate-payment-flow "{{\"external_id\":\"order-$RANDOM$RANDOM\",\"amount\":\"10000\",\"currency\":\"USD\",\"payment_session_id\":$SESSION,\"capture\":true,\"return_url\":\"https://shop.example/done\",\"customer_email\":\"ada@example.com\"}}")
+SESSION=$(sdk_call select-payment-method "{{$SHOP,\"amount\":\"10000\",\"currency\":\"THB\",\"payment_method\":\"CARD\",\"token\":$TOKEN}}")
+PAYMENT=$(merchant_call initiate-payment-flow "{{\"external_id\":\"order-$RANDOM$RANDOM\",\"amount\":\"10000\",\"currency\":\"THB\",\"payment_session_id\":$SESSION,\"capture\":true,\"return_url\":\"https://shop.example/done\",\"customer_email\":\"ada@example.com\"}}")
 sleep 1
 merchant_call find-payment "{{\"payment_id\":$PAYMENT}}"
 merchant_call list-activity-logs '{{}}'
 merchant_call balance-history '{{}}'
 merchant_call get-balance '{{}}'
+
+TOKEN=$(sdk_call tokenize-card "{{$SHOP,\"number\":\"4000002760003184\",\"name\":\"Ada Example\",\"expiration_date\":\"12/30\",\"security_code\":\"123\",\"usage\":\"SINGLE\"}}")
+SESSION=$(sdk_call select-payment-method "{{$SHOP,\"amount\":\"25000\",\"currency\":\"THB\",\"payment_method\":\"CARD\",\"token\":$TOKEN}}")
+CONFIRMED=$(merchant_call initiate-payment-flow "{{\"external_id\":\"order-$RANDOM$RANDOM\",\"amount\":\"25000\",\"currency\":\"THB\",\"payment_session_id\":$SESSION,\"capture\":true,\"return_url\":\"https://shop.example/done\"}}")
+sleep 1
+sdk_call discover-next-action "{{$SHOP,\"payment_session_id\":$SESSION}}"
+ISSUER=$(sdk_call get-redirect-url "{{$SHOP,\"payment_session_id\":$SESSION}}" | tr -d '"')
+echo "$ISSUER"
+BACK=$(curl -sS{options} -o /dev/null -w '%{{redirect_url}}' -d outcome=succeed "$ISSUER")
+sleep 1
+curl -sS{options} -o /dev/null -w '%{{redirect_url}}\n' "$BACK"
+merchant_call find-payment "{{\"payment_id\":$CONFIRMED}}"
 
 "#
     )
@@ -102,7 +116,7 @@ mod tests {
         let tls = "tls_certificate_file = \"/etc/ada's/c.pem\"\ntls_key_file = \"/k.pem\"\n";
         let text = session(tls);
         assert!(text.contains("TILL=https://127.0.0.1:8080\n"), "{text}");
-        assert_eq!(text.matches(r"curl -sS --cacert '/etc/ada'\''s/c.pem' ").count(), 2, "{text}");
+        assert_eq!(text.matches(r"curl -sS --cacert '/etc/ada'\''s/c.pem' ").count(), 4, "{text}");
         let named = session(&format!("{tls}public_url = \"https://till.example\"\n"));
         assert!(named.contains("TILL=https://till.example\n"), "{named}");
     }

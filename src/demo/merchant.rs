@@ -11,7 +11,7 @@ use till_actors::{Answered, Secret};
 use till_domain::command::{AddInstallation, Caller, Command, CreateMerchant, Request};
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
-use till_domain::merchant::Platform;
+use till_domain::merchant::{Integration, PaymentMethod, Platform};
 use till_domain::text::{InstallationIdentifier, Name, TimeZone};
 
 use crate::endpoints::admin::fresh_merchant_id;
@@ -22,7 +22,7 @@ use crate::service::Service;
 const FILE: &str = "demo.json";
 
 /// The merchant's currency.
-const CURRENCY: &str = "USD";
+const CURRENCY: &str = "THB";
 
 /// The origin of its installation: pages from here may call the SDK's functions.
 pub(super) const ORIGIN: &str = "http://localhost:3000";
@@ -80,6 +80,11 @@ async fn make(service: &Service) -> anyhow::Result<Demo> {
     };
     submit(service, merchant_id, Command::CreateMerchant(create), None).await?;
     submit(service, merchant_id, Command::OpenBalance, None).await?;
+    for method in PaymentMethod::ALL {
+        let authorizes_without_capture = method.can_authorize_without_capture();
+        let integration = Integration { authorizes_without_capture, ..Integration::initial() };
+        submit(service, merchant_id, Command::ConfigurePaymentMethod(method, integration), None).await?;
+    }
     let installation = AddInstallation {
         name: Name::new("Demo checkout")?,
         platform: Platform::Web,

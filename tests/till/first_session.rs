@@ -4,12 +4,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::{KilledOnDrop, Pair, Start, directory};
 
 /// The end of the session's last line.
-const LAST: &str = "get-balance '{}'";
+const LAST: &str = r#"find-payment "{\"payment_id\":$CONFIRMED}""#;
 
 /// A demo server and the session that it printed. Dropping it kills the server.
 struct Demo {
@@ -47,17 +47,26 @@ impl Demo {
         String::from_utf8(output.stdout).expect("it is text")
     }
 
-    /// Pastes the session, and checks the four answers that it shows.
+    /// Pastes the session, and checks the five answers and the ways to the issuer and back that it shows.
     #[track_caller]
     fn is_a_payment_in(&self, shell: &str, options: &[&str]) {
         let shown = self.pasted_into(shell, options);
         let answers = shown.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let answers: Vec<Value> = answers.filter(Value::is_object).collect();
-        assert_eq!(answers.len(), 4, "{shown}");
+        assert_eq!(answers.len(), 5, "{shown}");
         assert_eq!(answers[0]["status"], "SUCCESSFUL", "{shown}");
         assert_eq!(answers[1]["page"][0]["activity_type"], "PAYMENT_CAPTURED", "{shown}");
         assert_eq!(answers[2]["page"][0]["amount"], 10_000, "{shown}");
-        assert_eq!(answers[3]["currency"], "USD", "{shown}");
+        assert_eq!(answers[3]["currency"], "THB", "{shown}");
+        let payment = &answers[4];
+        assert_eq!(
+            (&payment["status"], &payment["authentication"]["flow"]),
+            (&json!("SUCCESSFUL"), &json!("CHALLENGE"))
+        );
+        assert!(shown.contains("\n\"REDIRECT\"\n"), "{shown}");
+        let back =
+            format!("\nhttps://shop.example/done?payment_id={}\n", payment["payment_id"].as_str().expect("an id"));
+        assert!(shown.contains(&back), "{shown}");
     }
 }
 

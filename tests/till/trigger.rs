@@ -7,9 +7,10 @@ use serde_json::Value;
 use crate::harness::{Server, Shop, Start, temporary};
 
 /// The events that can be triggered, each with the status that it then has.
-const TRIGGERED: [(&str, &str); 9] = [
+const TRIGGERED: [(&str, &str); 10] = [
     ("payment_authorized", "AUTHORIZED"),
     ("payment_completed", "SUCCESSFUL"),
+    ("payment_action_required", "PENDING"),
     ("payment_voided", "VOIDED"),
     ("payment_reversed", "REVERSED"),
     ("refund_completed", "SUCCESSFUL"),
@@ -113,5 +114,5 @@ fn the_demo_merchant_is_the_default() {
     child.wait().expect("it can be waited for");
     assert!(session.iter().any(|line| line.contains("till webhook listen")), "{session:?}");
     let printed: Value = serde_json::from_slice(&triggered.stdout).unwrap_or_else(|_| panic!("{triggered:?}"));
-    assert_eq!((&printed["event"], &printed["currency"]), (&"payment_completed".into(), &"USD".into()));
+    assert_eq!((&printed["event"], &printed["currency"]), (&"payment_completed".into(), &"THB".into()));
 }

@@ -46,7 +46,9 @@ enum Event {
     PaymentAuthorized,
     /// A payment is captured at once
     PaymentCompleted,
-    /// A payment expires: this would take an hour, and is refused
+    /// The issuer of a card asks the customer
+    PaymentActionRequired,
+    /// A payment expires: this would take ten minutes, and is refused
     PaymentExpired,
     /// An authorized payment is voided
     PaymentVoided,
@@ -77,8 +79,8 @@ pub(super) fn trigger(configuration: &Configuration, arguments: &TriggerArgument
     let event = arguments.event;
     let Some(plan) = plan(event) else {
         bail!(
-            "payment_expired cannot be triggered: a payment expires when the acquirer has not answered for an hour, and \
-             the sandbox always answers"
+            "payment_expired cannot be triggered: a payment expires when its customer has not acted for ten minutes, or the \
+             acquirer has not answered for an hour; `till trigger payment_action_required` begins the first"
         );
     };
     let merchant = named(configuration, arguments)?;

@@ -17,6 +17,9 @@ const DISPUTED: &str = "4000000000000259";
 /// The card whose money is available at once.
 const SETTLES_AT_ONCE: &str = "4000000000000077";
 
+/// The card whose issuer asks the customer.
+const CHALLENGED: &str = "4000002760003184";
+
 /// The amount of a payout, in minor units: the sandbox pays it at once.
 const PAYOUT: &str = "1000";
 /// The amount of a payment, in minor units.
@@ -58,6 +61,7 @@ pub(super) fn plan(event: Event) -> Option<CallSequence> {
         Event::PaymentVoided => Some(later(CARD, authorized("void-payment"))),
         Event::PaymentOperationFailed => Some(later(REFUSED_CAPTURE, authorized("capture-payment"))),
         Event::PaymentCompleted => Some(at_once(CARD, None)),
+        Event::PaymentActionRequired => Some(at_once(CHALLENGED, None)),
         Event::PaymentReversed => Some(at_once(CARD, captured("reverse-payment"))),
         Event::RefundCompleted => Some(at_once(CARD, captured("refund-payment"))),
         Event::DisputeOpened => Some(at_once(DISPUTED, None)),
