@@ -74,6 +74,8 @@ pub(super) fn save_with_payment(
         return;
     };
     let Ok(Some(customer)) = records.shared::<Customers>(customer_id) else { return };
+    // The token may have gone while the customer acted: then its number cannot be kept.
+    let Ok(Some(_)) = records.shared::<Tokens>(token_id) else { return };
     let is_default = save_card == SaveCard::Default;
     let facts = CardFacts { holder: holder(records, token_id), ..facts.clone() };
     let to_save = ToSave { customer: &customer, token_id, facts, external_id: None, is_default };
