@@ -102,6 +102,22 @@ fn a_payment_id_that_was_answered_before_is_a_wrong_answer() {
 }
 
 #[test]
+fn a_customer_who_is_asked_nothing_or_led_elsewhere_is_a_wrong_answer() {
+    let nothing: Answers = |function, _| (function == "discover-next-action").then(|| "\"CHECK_STATUS\"".to_owned());
+    let elsewhere: Answers = |function, _| match function {
+        "discover-next-action" => Some("\"REDIRECT\"".to_owned()),
+        "get-redirect-url" => Some("\"https://bank.example/pay\"".to_owned()),
+        _ => None,
+    };
+    for (answers, expected) in
+        [(nothing, "expected REDIRECT in time"), (elsewhere, "expected the address of a page of the sandbox")]
+    {
+        let printed = [expected, "UNFINISHED: customers completed 0 of 50 payments", "that no payment explains"];
+        ends("initiate --sessions 50 --action-share 1", answers, 3, &printed);
+    }
+}
+
+#[test]
 fn money_that_no_payment_explains_is_a_wrong_answer() {
     let generous: Answers = |function, initiated| {
         let available = 10_001 * initiated.load(Ordering::SeqCst);
