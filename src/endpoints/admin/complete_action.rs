@@ -1,6 +1,7 @@
 //! `POST /admin/complete-action`
 
-use till_domain::command::{Command, PendingObject};
+use till_actors::acquirer::{Acquirer, AcquirerUnavailable, FoundCall, PaymentStep, Reference};
+use till_domain::command::{AuthorizationResult, Command, PendingObject};
 use till_domain::customer_action::ActionStage;
 use till_domain::ids::{IdOrExternalId, MerchantId, PaymentId};
 use till_domain::payment::Payment;
@@ -18,7 +19,7 @@ use crate::service::{RETRY_AFTER_SECONDS, refused};
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&COMPLETE_ACTION, &complete_action)];
 
-/// What the customer does, by its word in the API.
+/// The acts of a customer, by their words in the API.
 const OUTCOMES: [(&str, ActionOutcome); 3] =
     [("SUCCEEDED", ActionOutcome::Succeed), ("FAILED", ActionOutcome::Fail), ("CANCELED", ActionOutcome::Cancel)];
 
@@ -57,25 +58,30 @@ async fn complete_action(service: Shared, call: Call<Operator>) -> Result<Reply,
         async || -> Result<Payment, ApiError> { Payments::found(&service.reader(merchant_id).await?, name.clone()) };
     let before = view().await?;
     let ordered = submit(&service, &call, merchant_id, Command::OrderEnd(PendingObject::Action(before.id))).await?;
-    let acted = service.sandbox.complete_action(merchant_id, before.id, outcome).await.map_err(|error| {
-        tracing::warn!(%error, "the sandbox did not record what a customer did");
-        ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS).because(error.to_string())
-    })?;
+    let acted = service.sandbox.complete_action(merchant_id, before.id, outcome).await.map_err(unanswered)?;
     if acted == ActResult::Nothing {
         let refusal = Refusal::InvalidState { status: before.status, operation: None };
         return if ordered.replayed { Ok(ordered.into()) } else { Err(refused(&refusal)) };
     }
+    let authorization = Reference::new(before.id, PaymentStep::Authorize);
+    let found = service.sandbox.find(merchant_id, authorization).await.map_err(unanswered)?;
+    let is_declined = matches!(found, Some(FoundCall::Authorization(AuthorizationResult::Declined { .. })));
     let waiting = SandboxWait::begin();
-    while !is_recorded(&before, &view().await?, outcome) {
+    while !is_recorded(&before, &view().await?, is_declined) {
         waiting.until_next_poll(|| ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS)).await?;
     }
     Ok(ordered.into())
 }
 
-/// True once a payment shows what its customer did. After the end only a success shows.
-fn is_recorded(before: &Payment, now: &Payment, outcome: ActionOutcome) -> bool {
+fn unanswered(error: AcquirerUnavailable) -> ApiError {
+    tracing::warn!(%error, "the sandbox did not answer about an act of a customer");
+    ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS).because(error.to_string())
+}
+
+/// True once a payment shows the act of its customer. After the end only an approval shows.
+fn is_recorded(before: &Payment, now: &Payment, is_declined: bool) -> bool {
     match before.action {
         Some(ActionStage::Open(_)) => now.action == Some(ActionStage::Over),
-        Some(ActionStage::Over) | None => outcome != ActionOutcome::Succeed || now.late_success.is_some(),
+        Some(ActionStage::Over) | None => is_declined || now.late_success.is_some(),
     }
 }

@@ -197,6 +197,18 @@ fn a_failure_after_the_end_changes_nothing() {
     });
 }
 
+/// The issuer authenticates, and then declines.
+#[test]
+fn a_card_that_is_declined_after_the_end_changes_nothing() {
+    let (server, shop) = Server::with_shop();
+    let session = shop.session_of("4000008260003178", 100);
+    let payment = shop.initiate(&session, 100, &json!({})).id();
+    let asked = asked(&shop, session, payment);
+    let ended = end(&server, &shop, &asked, End::GivenUp);
+    assert_eq!(complete(&server, &shop, &asked.payment, "SUCCEEDED").ok(), true);
+    assert_eq!((&ended["late_success"], shop.payment(&asked.payment)), (&Value::Null, ended.clone()));
+}
+
 /// An amount that ends in 94 succeeds by itself five seconds after the deadline.
 #[test]
 fn a_success_that_comes_by_itself_after_the_deadline_is_given_back() {
