@@ -318,7 +318,12 @@ async fn give_back(
 ) -> Result<Command, NoResult> {
     let request = follow_up(merchant, payment, Reference::new(payment.id, step), payment.money.amount)?;
     let answer = if step == PaymentStep::Void { acquirer.void(request) } else { acquirer.refund(request) };
-    Ok(Command::RecordGivenBack(payment.id, ended(answer).await?))
+    let result = ended(answer).await?;
+    if let CallResult::Declined(Failure { code, .. }) = &result {
+        let (merchant_id, payment_id) = (merchant, payment.id);
+        tracing::error!(%merchant_id, %payment_id, failure_code = code, "an acquirer keeps the money of a payment that had ended");
+    }
+    Ok(Command::RecordGivenBack(payment.id, result))
 }
 
 fn follow_up(
