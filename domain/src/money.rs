@@ -132,6 +132,31 @@ impl FeeRate {
     }
 }
 
+/// An amount in minor units as a decimal number with this number of digits after the point, and commas between
+/// thousands.
+#[must_use]
+pub fn decimal(minor: i128, digits: u16) -> String {
+    let sign = if minor < 0 { "-" } else { "" };
+    let (digits, minor) = (usize::from(digits), minor.unsigned_abs().to_string());
+    let padded = format!("{minor:0>width$}", width = digits.saturating_add(1));
+    let (whole, fraction) = padded.split_at(padded.len().saturating_sub(digits));
+    let whole = grouped(whole);
+    if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+}
+
+/// Digits with commas between thousands.
+fn grouped(digits: &str) -> String {
+    let mut text = String::with_capacity(digits.len().saturating_mul(2));
+    for (index, digit) in digits.chars().enumerate() {
+        let left = digits.len().saturating_sub(index);
+        if index > 0 && left.is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,5 +202,16 @@ mod tests {
         assert_eq!(FeeRate::default().fee_minor(amount(100)), 0);
         let all = FeeRate { basis_points: 10_000, fixed_minor: AMOUNT_MAX_MINOR };
         assert_eq!(all.fee_minor(amount(AMOUNT_MAX_MINOR)), AMOUNT_MAX_MINOR);
+    }
+
+    #[test]
+    fn a_decimal_number_has_its_point_and_commas() {
+        assert_eq!(decimal(123_456, 2), "1,234.56");
+        assert_eq!(decimal(-5, 2), "-0.05");
+        assert_eq!(decimal(0, 2), "0.00");
+        assert_eq!(decimal(99_999, 2), "999.99");
+        assert_eq!(decimal(-100_000, 2), "-1,000.00");
+        assert_eq!(decimal(12_000_000, 0), "12,000,000");
+        assert_eq!(decimal(1, 3), "0.001");
     }
 }

@@ -1,8 +1,6 @@
 //! Amounts as pages show them.
 
-use till_domain::money::Money;
-
-use crate::endpoints::merchants::decimal;
+use till_domain::money::{Money, decimal};
 
 /// A no-break space.
 const SPACE: char = '\u{a0}';

@@ -24,9 +24,6 @@ mod team;
 mod topups;
 mod webhooks;
 
-#[cfg(feature = "pages")]
-pub(crate) use statement_document::decimal;
-
 #[cfg(test)]
 pub(crate) use initiate_payment_flow::INITIATE_PAYMENT_FLOW;
 

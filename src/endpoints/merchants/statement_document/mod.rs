@@ -6,9 +6,6 @@ mod fonts;
 mod glyphs;
 mod pdf;
 
-#[cfg(feature = "pages")]
-pub(crate) use pdf::decimal;
-
 pub(super) use csv::{CSV_PART_ENTRIES, csv_part, csv_parts};
 pub(super) use document::{DocumentFormat, base64, file_name};
 pub(super) use pdf::pdf;
