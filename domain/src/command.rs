@@ -610,7 +610,7 @@ pub struct AuthenticationResult {
 /// An action that the acquirer asks of the customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequiredAction {
-    /// What the customer is asked to do.
+    /// The step that the customer is asked to take.
     pub step: CustomerStep,
     /// True when it authenticates a card.
     pub authenticates: bool,

@@ -1,10 +1,10 @@
-//! The customer's part of a payment: what the acquirer asks the customer to do, and what became of the card's
+//! The customer's part of a payment: the step that the acquirer asks of the customer, and the result of the card's
 //! authentication.
 
 use crate::text::{ActionAddress, QrText};
 use crate::time::Millis;
 
-/// What the customer is asked to do.
+/// The step that a customer is asked to take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CustomerStep {
     /// Open an address, where the issuer, the bank or the wallet asks for a confirmation.
@@ -16,7 +16,7 @@ pub enum CustomerStep {
 /// An action of the customer that the acquirer waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomerAction {
-    /// What the customer is asked to do.
+    /// The step that the customer is asked to take.
     pub step: CustomerStep,
     /// True when it authenticates a card: a 3-D Secure challenge.
     pub authenticates: bool,
@@ -26,7 +26,7 @@ pub struct CustomerAction {
     pub expires_at: Millis,
 }
 
-/// How far the one action of a payment is. A payment that never asked its customer has none.
+/// The stage of the one action of a payment. A payment that never asked its customer has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActionStage {
     /// The customer must act until this instant: `next_action` is set.

@@ -347,7 +347,7 @@ pub struct Payment {
     pub operation: Option<Operation>,
     /// The last operation that the acquirer refused.
     pub last_operation: Option<RefusedOperation>,
-    /// How far its customer's action is; none for a payment that never asked its customer.
+    /// The stage of its customer's action; none for a payment that never asked its customer.
     pub action: Option<ActionStage>,
     /// The authentication of its card, once something is known of it.
     pub authentication: Option<Authentication>,

@@ -1,4 +1,4 @@
-//! What customers do, as changes of the lines of their authorizations. No waiting, no clock, no disk.
+//! Acts of customers, as changes of the lines of their authorizations. Nothing here waits, reads a clock or writes to disk.
 
 use crate::book::{
     ActionId, ActionOutcome, ActionPage, AuthorizationState, AuthorizeOutcome, BookAction, BookLine, BookOperation,
@@ -18,7 +18,7 @@ const LATE_MS: u64 = 5_000;
 /// Prefix of the keys under which the book keeps approvals that came after a cancellation.
 pub(super) const LATE_PREFIX: &str = "late/";
 
-/// What a customer did.
+/// An act of a customer.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Act {
     /// On the page of an action, as long as it is open.

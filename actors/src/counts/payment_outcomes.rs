@@ -6,8 +6,8 @@ use till_domain::payment::{CaptureMode, OperationKind};
 
 use crate::merchant::Changes;
 
-/// The failure codes that are counted by themselves: those of declined payments, and those of Till. Every other code is counted
-/// as the last one.
+/// The failure codes that are counted by themselves: those of declined payments, and those of Till. Every other code is
+/// counted as the last one.
 pub const FAILURE_CODES: [&str; 14] = [
     "authentication_failed",
     "authentication_rejected",

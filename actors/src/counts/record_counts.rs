@@ -96,7 +96,7 @@ impl Counted {
 }
 
 till_domain::word_enum! {
-    /// What happened to the action of a customer.
+    /// A step of the action of a customer.
     pub enum ActionStep: name {
         /// The customer was asked to act.
         Asked => "asked",
@@ -112,7 +112,7 @@ till_domain::word_enum! {
 }
 
 impl ActionStep {
-    /// What a record did to an action. A record is about one payment's action at most.
+    /// The step that a record took. A record is about one payment's action at most.
     fn of(mutation: &Mutation) -> Option<ActionStep> {
         let is_canceled = mutation.events.iter().any(|event| matches!(event, Event::ActionCancelRequested { .. }));
         mutation.events.iter().find_map(|event| {

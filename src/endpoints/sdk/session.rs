@@ -30,7 +30,7 @@ pub(super) const INSTALLATION_ERRORS: [DeclaredError; 1] = [DeclaredError::when(
 pub(super) struct SessionWithPayment {
     pub(super) session: Session,
     pub(super) payment: Option<Payment>,
-    /// What the customer must do now.
+    /// The action that the customer must take now.
     pub(super) action: Option<CustomerAction>,
     /// The time of the look-up: the later of the clock and the merchant's last event, so that expired objects remain
     /// expired.
@@ -52,7 +52,7 @@ till_domain::word_enum! {
 }
 
 till_domain::word_enum! {
-    /// What the client does next.
+    /// The next step of the client.
     pub(super) enum NextAction: name {
         /// It can only ask again.
         Wait => "WAIT",

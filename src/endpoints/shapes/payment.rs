@@ -89,7 +89,7 @@ object! {
 }
 
 object! {
-    /// What the customer must do.
+    /// The action that the customer must take.
     pub(crate) NEXT_ACTION "payment_next_action" as NextActionShape of (action: CustomerAction, address: Option<String>) {
         type: words(&["REDIRECT", "DISPLAY_QR"]) = match action.step {
                 CustomerStep::Redirect(_) => "REDIRECT",

@@ -29,7 +29,7 @@ codes! {
     NotRefundable = "NOT_REFUNDABLE", "The payment cannot be refunded.";
     AmountExceedsLimit = "AMOUNT_EXCEEDS_LIMIT", "The amount exceeds the remainder of a limit.";
     InsufficientBalance = "INSUFFICIENT_BALANCE", "The available balance does not cover the amount.";
-    MerchantSuspended = "MERCHANT_SUSPENDED", "The merchant is suspended: its SDK calls are refused, and its calls that change something, except those that return money, answer a dispute, or disable a leaked key or secret.";
+    MerchantSuspended = "MERCHANT_SUSPENDED", "The merchant is suspended: its SDK calls but that by which a customer gives up are refused, and its calls that change something, except those that return money, answer a dispute, or disable a leaked key or secret.";
     Forbidden = "FORBIDDEN", "The caller may not do this: a page of another site sent the form.";
     MisdirectedRequest = "MISDIRECTED_REQUEST", "The admin listener does not answer for this Host.";
     UnknownEndpoint = "UNKNOWN_ENDPOINT", "There is no endpoint at this path.";

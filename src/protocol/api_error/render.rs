@@ -123,7 +123,7 @@ impl Code {
         triple_status(self).as_u16()
     }
 
-    /// The status of a page that tells a refusal with this code. What was a page once is gone.
+    /// The status of a page that tells a refusal with this code. A page that was used or has timed out is gone (410).
     #[must_use]
     pub fn page_status(self) -> StatusCode {
         match self {

@@ -78,8 +78,8 @@ fn read_form(bytes: &[u8]) -> Result<PostedForm, ApiError> {
 }
 
 /// False when a browser says that a page of another site sent the form. Pages say `Referrer-Policy: no-referrer`, with
-/// which browsers send `Origin: null` for their forms, so `Sec-Fetch-Site` decides where it is sent. What is not a browser
-/// sends neither.
+/// which browsers send `Origin: null` for their forms, so `Sec-Fetch-Site` decides where it is sent. Programs that are no
+/// browsers send neither.
 fn is_own_form(head: &RequestHead<'_>, public_host: Option<&str>) -> bool {
     if let Some(site) = head.headers.get(SEC_FETCH_SITE) {
         return site == "same-origin" || site == "none";

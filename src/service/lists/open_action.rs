@@ -8,7 +8,7 @@ use till_domain::time::Millis;
 use crate::protocol::api_error::ApiError;
 use crate::service::submission::Reader;
 
-/// What the customer must do at `now`; none when the payment does not wait for its customer, or the time is over.
+/// The action that the customer must take at `now`; none when the payment does not wait for its customer, or the time is over.
 ///
 /// # Errors
 /// `UNAVAILABLE` when the row cannot be read.

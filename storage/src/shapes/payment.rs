@@ -163,7 +163,7 @@ shape_struct! {
 }
 
 shape_enum! {
-    /// What the customer is asked to do.
+    /// The step that a customer is asked to take.
     CustomerStepV1 of CustomerStep {
         Redirect(address: String),
         DisplayQr(text: String),
@@ -181,7 +181,7 @@ shape_struct! {
 }
 
 shape_enum! {
-    /// How far the action of a payment is.
+    /// The stage of the action of a payment.
     ActionStageV1 of ActionStage {
         Open(until: u64),
         Over,

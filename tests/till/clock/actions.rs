@@ -9,7 +9,7 @@ use crate::pages::told::{Told, told};
 /// The time at which the tests begin.
 const START: &str = "2025-04-01T00:00:00.250Z";
 
-/// What asks the customer, with the seconds that the customer has.
+/// The payments that ask the customer, with the seconds that the customer has.
 const LIFETIMES: [(&str, u64); 3] = [("CARD", 600), ("MOBILE_BANKING", 1_800), ("PROMPTPAY", 900)];
 
 fn stage_at(instant: &str, merchant: Value) -> (Stage, Shop, Browser) {

@@ -13,7 +13,7 @@ use super::customer_story::Story;
 use super::inspection::assert_same;
 use super::sandbox;
 
-/// What the book says of a payment.
+/// The statement of the book about a payment.
 #[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Told {
     payment: String,
@@ -39,7 +39,7 @@ pub(super) fn check<'a>(data: &Path, customers: impl Iterator<Item = (&'a Shop, 
     }
 }
 
-/// What the lines of a merchant say, by payment.
+/// The statements of the lines of a merchant, by payment.
 fn told(lines: impl Iterator<Item = BookLine>) -> Vec<Told> {
     let mut told: BTreeMap<String, Told> = BTreeMap::new();
     for line in lines {

@@ -25,7 +25,7 @@ impl Act {
     }
 }
 
-/// What ends a payment whose customer has not acted.
+/// The end of a payment whose customer has not acted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Closure {
     GivenUp,
@@ -80,7 +80,7 @@ impl<T: Copy + Debug> Once<T> {
         self.sure.is_none() && self.maybe.is_empty()
     }
 
-    /// What may have been done, None for nothing.
+    /// The acts that may have been done; None for nothing.
     fn possible(&self) -> Vec<Option<T>> {
         match self.sure {
             Some(sure) => vec![Some(sure)],

@@ -1,4 +1,4 @@
-//! What happens while a customer pays, row by row, by the pages and by the operator's call: contract, sections 9.4 and
+//! The course of a payment while its customer pays, row by row, by the pages and by the operator's call: contract, sections 9.4 and
 //! 9.5.
 
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ enum Means {
 }
 use Means::{Authorized, Card, Installment, MobileBanking, PromptPay, Saved};
 
-/// How a payment ends.
+/// The end of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     /// By itself: the customer is never asked.
@@ -121,7 +121,7 @@ impl Means {
         }
     }
 
-    /// What the initiation gives beside what is required.
+    /// The optional arguments of the initiation.
     fn arguments(self) -> Value {
         match self {
             Authorized(_) => json!({ "capture": false }),

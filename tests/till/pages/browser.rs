@@ -1,4 +1,4 @@
-//! What the tests of pages share: customers who act, and what holds for every page.
+//! Shared by the tests of pages: customers who act, and the rules for every page.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What a caller wrote, on pages and in the log: contract, section 15.
+//! Texts of callers on pages and in the log: contract, section 15.
 
 use std::fs::read_to_string;
 

@@ -1,4 +1,4 @@
-//! What a shop's page is told of a session.
+//! The answers that a shop's page gets about a session.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// What is told in a state such as `INITIATED WAIT`, when there is nothing to open, to scan or to come back to.
+    /// The answers in a state such as `INITIATED WAIT`, when there is nothing to open, to scan or to come back to.
     pub(crate) fn of(state: &str, is_qr: bool) -> Told {
         let next = state.split(' ').nth(1).expect("two words");
         let not_ready = format!("NOT_READY {next}");
@@ -37,7 +37,7 @@ impl Told {
     }
 }
 
-/// What the page of a shop is told of a session now.
+/// The answers that the page of a shop gets about a session now.
 pub(crate) fn told(shop: &Shop, session: &str) -> Told {
     let ask = |endpoint: &str| {
         let answer = shop.sdk(endpoint, &json!({ "payment_session_id": session }));

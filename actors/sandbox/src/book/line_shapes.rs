@@ -114,7 +114,7 @@ frozen_struct! {
 }
 
 frozen_enum! {
-    /// What a customer did.
+    /// The answer of a customer.
     ActionOutcomeV1 of ActionOutcome {
         Succeed,
         Fail,

@@ -28,7 +28,7 @@ pub enum MeasuredStep {
     /// All that a customer does about a payment that asks for it.
     #[value(name = "customer: the whole part")]
     CustomerPart,
-    /// What the customer must do is waited for.
+    /// The client waits until the payment asks its customer.
     #[value(name = "customer: from the answer until asked")]
     UntilAsked,
     /// The address of the page is read.
