@@ -18,7 +18,7 @@ use crate::service::Shared;
 /// ```ignore
 /// pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
 ///     Endpoint(&VOID_PAYMENT, &ByMerchant(PAYMENT, |_, payment| Command::VoidPayment(payment))),
-///     Endpoint(&FIND_PAYMENT, &find::<Payments>),
+///     Endpoint(&FIND_REFUND, &find::<Refunds>),
 /// ];
 /// ```
 pub(super) struct Endpoint<C: 'static>(pub(super) &'static Declaration, pub(super) &'static dyn Handler<C>);

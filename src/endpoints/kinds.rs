@@ -31,7 +31,7 @@ pub(super) trait Kind: StoredTable<Key: NamedId> {
 }
 
 /// A kind of object that calls name.
-pub(super) trait NamedKind: Kind {
+pub(super) trait NamedKind: StoredTable<Key: NamedId> {
     /// The type of the names of objects in calls.
     type Name;
 
@@ -132,7 +132,7 @@ pub(super) fn row_under<T: Table>(reader: &Reader<'_>, id: T::Key) -> Result<Opt
 }
 
 /// Answers the object that a call names.
-pub(super) async fn find<T: NamedKind>(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+pub(super) async fn find<T: NamedKind + Kind>(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let name = call.fields().parse(&T::ARGUMENT)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let row = T::found(&reader, name)?;

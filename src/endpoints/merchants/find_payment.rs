@@ -1,7 +1,6 @@
 //! `POST /merchants/find-payment`
 
 use till_domain::records::{Payments, PaymentsByExternalId};
-use till_domain::time::Millis;
 
 use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
 use crate::endpoints::prelude::*;
@@ -30,8 +29,5 @@ async fn find_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Rep
     let next_action = NextActionShape::read(&reader, &call, &payment, now)?;
     Ok(Reply::new(&PaymentShape::new(&payment, next_action, now)))
 }
-
-kind!(Payments, Millis: |service, reader| service.merchant_now(reader.merchant_id())
-    => |payment, now, _| Ok(PaymentShape::new(payment, None, *now)));
 
 named_kind!(Payments, by PaymentsByExternalId, PAYMENT_ARGUMENT, ApiError::not_found("payment_id", UNKNOWN));

@@ -1,5 +1,5 @@
-//! The course of a payment while its customer pays, row by row, by the pages and by the operator's call: contract, sections 9.4 and
-//! 9.5.
+//! The course of a payment while its customer pays, row by row, by the pages and by the operator's call: contract,
+//! sections 9.4 and 9.5.
 
 use serde_json::{Value, json};
 
