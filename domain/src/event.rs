@@ -25,6 +25,7 @@ use crate::team::{Invitation, User};
 use crate::text::{Evidence, ExternalId, IdempotencyKey, MetadataKey, Name};
 use crate::time::Millis;
 use crate::webhook::{SecretSlot, Webhook, WebhookEvent, WebhookTest};
+use std::sync::Arc;
 
 /// The time for which an answer is kept for repeated calls: a day and an hour, so that a caller that retries for a
 /// whole day is served.
@@ -192,10 +193,6 @@ pub enum VaultWrite {
 
 /// A change of a merchant's records.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a payment is initiated by the most frequent event: no allocation for it"
-)]
 pub enum Event {
     /// The merchant's log was opened.
     MerchantCreated {
@@ -263,8 +260,8 @@ pub enum Event {
     },
     /// A payment was made for a session, and its authorization requested.
     PaymentInitiated {
-        /// The payment.
-        payment: Payment,
+        /// The payment, which becomes a row as it is.
+        payment: Arc<Payment>,
         /// The authorization to carry out.
         effect: Effect,
     },

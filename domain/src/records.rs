@@ -90,7 +90,12 @@ pub trait Table: 'static {
     /// The key in the enumeration of all.
     fn key(key: Self::Key) -> AnyKey;
     /// The row in the enumeration of all.
-    fn wrap(row: Self::Row) -> AnyRow;
+    #[must_use]
+    fn wrap(row: Self::Row) -> AnyRow {
+        Self::wrap_shared(Arc::new(row))
+    }
+    /// The same of a row that is shared.
+    fn wrap_shared(row: Arc<Self::Row>) -> AnyRow;
     /// The row of this kind, if it is one, as it is shared.
     fn unwrap_shared(row: AnyRow) -> Option<Arc<Self::Row>>;
     /// The row of this kind, if it is one.
@@ -155,6 +160,11 @@ pub trait RowsMut: Rows {
         self.write(T::key(key), Some(T::wrap(row)));
     }
 
+    /// Writes a row that is not copied until it changes.
+    fn share<T: Table>(&mut self, key: T::Key, row: &Arc<T::Row>) {
+        self.write(T::key(key), Some(T::wrap_shared(Arc::clone(row))));
+    }
+
     /// Removes a row.
     fn remove<T: Table>(&mut self, key: T::Key) {
         self.write(T::key(key), None);
@@ -185,8 +195,8 @@ macro_rules! tables {
                     AnyKey::$name(key)
                 }
 
-                fn wrap(row: $row) -> AnyRow {
-                    AnyRow::$name(Arc::new(row))
+                fn wrap_shared(row: Arc<$row>) -> AnyRow {
+                    AnyRow::$name(row)
                 }
 
                 fn unwrap_shared(row: AnyRow) -> Option<Arc<$row>> {

@@ -186,7 +186,8 @@ impl Acquirer for SandboxAcquirer {
     fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<AuthorizationResult> {
         let AuthorizeRequest { reference, merchant, payment, money, instrument, capture, return_path } = request;
         let (instrument, plan) = planned(&instrument, money);
-        let action = plan.asks.map(|page| BookAction::asked(page, secret(), payment, money, return_path));
+        let asked = |page| BookAction::asked(page, secret(), payment, money, return_path.to_string());
+        let action = plan.asks.map(asked).map(Box::new);
         let what = BookRequestKind::Authorize { instrument, capture, plan, action };
         let payment = Some(payment);
         self.answer(BookRequest { reference: reference.into_text(), merchant, payment, money, what }, authorization)

@@ -448,7 +448,7 @@ fn an_action_is_found_by_its_id_alone() {
     let id = action_id(&required);
     let find = |id| wait(world.sandbox.find_action(id)).expect("an answer");
     let shown = find(id).expect("it is there");
-    let (merchant, money, return_path) = (MERCHANT, thb(100), RETURN_PATH.to_owned());
+    let (merchant, money, return_path) = (MERCHANT, thb(100), RETURN_PATH.to_string());
     let page = ActionPage::Challenge;
     let expected = ShownAction { id, page, merchant, payment: payment(1), money, return_path, is_open: true };
     assert_eq!(shown, expected);

@@ -6,7 +6,7 @@ use crate::book::{Book, BookInstrument, BookLine, BookOperation, MemoryBook, Nex
 use till_domain::card::CardExpiry;
 use till_domain::command::{AuthenticationResult, AuthorizationResult, EvidenceResult, RequiredAction};
 use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
-use till_domain::ids::{DisputeId, MerchantId, PaymentId, RefundId};
+use till_domain::ids::{DisputeId, MerchantId, PaymentId, RefundId, SessionId};
 use till_domain::money::{AmountMinor, Currency, Money};
 use till_domain::payment::{CaptureMode, Failure};
 use till_domain::session::InstallmentPlan;
@@ -17,13 +17,13 @@ use super::{ActionId, ActionOutcome, SandboxAcquirer};
 use till_actors::acquirer::conformance::Conformance;
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, Completion, EvidenceRequest, FollowUpRequest,
-    FoundCall, Instrument, PaymentStep, Reference,
+    FoundCall, Instrument, PaymentStep, Reference, ReturnPath,
 };
 use till_actors::security_codes::SecurityCode;
 
 pub(super) const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
 const GOOD_CARD: &str = "4242424242424242";
-pub(super) const RETURN_PATH: &str = "/return/acct_1/ps_1";
+pub(super) const RETURN_PATH: ReturnPath = ReturnPath { merchant: MERCHANT, session: SessionId::from_bytes([9; 16]) };
 pub(super) const NOW_MS: u64 = 1_700_000_000_000;
 
 /// Long enough for any machine; an answer that never comes is a failure and not a hang.
@@ -64,7 +64,7 @@ pub(super) fn card(digits: &str) -> Instrument {
 
 pub(super) fn authorize(number: u8, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
     let reference = Reference::new(payment(number), PaymentStep::Authorize);
-    let (merchant, payment, return_path) = (MERCHANT, payment(number), RETURN_PATH.to_owned());
+    let (merchant, payment, return_path) = (MERCHANT, payment(number), RETURN_PATH);
     AuthorizeRequest { reference, merchant, payment, money: thb(100), instrument, capture, return_path }
 }
 

@@ -251,7 +251,9 @@ impl<B: Book> Group<'_, B> {
             ..line.clone()
         });
         let late = acts::succeeds_late(&line).then(|| late_approval(&line, acts::is_given_back(&line)));
-        self.stage(bill.into_iter().chain(late).chain([line]));
+        self.stage(bill);
+        self.stage(late);
+        self.stage([line]);
     }
 
     /// Remembers when there is something to say of an authorization.

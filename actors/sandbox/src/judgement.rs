@@ -42,7 +42,12 @@ pub(super) struct BookRequest {
 #[derive(Debug, Clone)]
 pub(super) enum BookRequestKind {
     /// To authorize; the action is the one that the plan asks for.
-    Authorize { instrument: BookInstrument, capture: CaptureMode, plan: AuthorizationPlan, action: Option<BookAction> },
+    Authorize {
+        instrument: BookInstrument,
+        capture: CaptureMode,
+        plan: AuthorizationPlan,
+        action: Option<Box<BookAction>>,
+    },
     /// Change the authorization under a reference.
     FollowUp { what: FollowUp, authorization: String },
     /// To pay a payout.
@@ -119,7 +124,8 @@ impl BookRequest {
         let (operation, changed) = match &self.what {
             BookRequestKind::Authorize { instrument, capture, plan, action } => {
                 let captures = *capture == CaptureMode::Automatic && handling != Handling::CaptureFails;
-                let action = action.clone().map(|action| acts::given(action, plan.behaviour, self.money, now_ms));
+                let given = |action: &BookAction| acts::given(action.clone(), plan.behaviour, self.money, now_ms);
+                let action = action.as_deref().map(given).map(Box::new);
                 let outcome = match action {
                     None => authorize(self.money, captures, plan.behaviour),
                     Some(_) => AuthorizeOutcome::Waiting,

@@ -44,7 +44,6 @@ pub(super) type Recorded = Result<Answered, AcquirerUnavailable>;
 pub(super) type PendingAnswer = Result<oneshot::Receiver<Recorded>, AcquirerUnavailable>;
 
 /// A task of the book's thread.
-#[expect(clippy::large_enum_variant, reason = "nearly every task is the large one")]
 pub(super) enum BookTask {
     /// Carry out a request, unless it was carried out before.
     CarryOut(BookRequest),

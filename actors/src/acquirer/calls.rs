@@ -1,11 +1,12 @@
 //! The calls to an acquirer and their results.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
 use till_domain::card::CardExpiry;
 use till_domain::command::{AuthorizationResult, Cancellation, EvidenceResult};
-use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId};
+use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId, SessionId};
 use till_domain::money::Money;
 use till_domain::payment::{CaptureMode, Failure};
 use till_domain::session::InstallmentPlan;
@@ -101,9 +102,24 @@ pub struct AuthorizeRequest {
     pub instrument: Instrument,
     /// Automatic when the money is to be captured at once.
     pub capture: CaptureMode,
-    /// The page of this server to which a customer who acted elsewhere comes back: its path, below the server's public
-    /// address.
-    pub return_path: String,
+    /// The page of this server to which a customer who acted elsewhere comes back.
+    pub return_path: ReturnPath,
+}
+
+/// The page of this server to which a customer who acted elsewhere comes back. Displayed, it is the path below the
+/// server's public address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReturnPath {
+    /// The merchant of the payment.
+    pub merchant: MerchantId,
+    /// The session of the payment.
+    pub session: SessionId,
+}
+
+impl fmt::Display for ReturnPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "/return/{}/{}", self.merchant, self.session)
+    }
 }
 
 /// A request to cancel the action that an authorization waits for.

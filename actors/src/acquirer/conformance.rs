@@ -2,13 +2,13 @@
 //! play money or a provider's test account.
 
 use till_domain::command::{AuthorizationResult, Cancellation, RequiredAction};
-use till_domain::ids::{MerchantId, PaymentId, PayoutId, RefundId};
+use till_domain::ids::{MerchantId, PaymentId, PayoutId, RefundId, SessionId};
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
 
 use super::calls::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, CancelRequest, Completion, FollowUpRequest,
-    FoundCall, Instrument, PayoutRequest,
+    FoundCall, Instrument, PayoutRequest, ReturnPath,
 };
 use super::reference::{PaymentStep, Reference};
 
@@ -205,7 +205,8 @@ impl Conformance<'_> {
 
     fn request(&self, payment: PaymentId, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
         let reference = Reference::new(payment, PaymentStep::Authorize);
-        let (merchant, money, return_path) = (self.merchant, self.money, "/return".to_owned());
+        let (merchant, money) = (self.merchant, self.money);
+        let return_path = ReturnPath { merchant, session: SessionId::from_raw(payment.raw()) };
         AuthorizeRequest { reference, merchant, payment, money, instrument, capture, return_path }
     }
 

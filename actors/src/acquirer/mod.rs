@@ -7,6 +7,6 @@ pub mod security_codes;
 
 pub use calls::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, Awaited, CancelRequest, Completion,
-    EvidenceRequest, FollowUpRequest, FoundCall, Instrument, LateAnswer, LateAnswers, PayoutRequest,
+    EvidenceRequest, FollowUpRequest, FoundCall, Instrument, LateAnswer, LateAnswers, PayoutRequest, ReturnPath,
 };
 pub use reference::{NamedCall, PaymentStep, Reference, UnknownReference};

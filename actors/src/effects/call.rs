@@ -19,7 +19,7 @@ use till_storage::vault::{CardNumber, CardNumberOf, Keyring};
 use crate::acquirer::security_codes::SecurityCodes;
 use crate::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, CancelRequest, Completion, EvidenceRequest,
-    FollowUpRequest, FoundCall, Instrument, NamedCall, PaymentStep, PayoutRequest, Reference,
+    FollowUpRequest, FoundCall, Instrument, NamedCall, PaymentStep, PayoutRequest, Reference, ReturnPath,
 };
 use crate::store::Store;
 
@@ -163,7 +163,7 @@ impl AcquirerCaller {
             money: payment.money,
             instrument,
             capture: payment.capture_mode,
-            return_path: format!("/return/{merchant}/{}", payment.session_id),
+            return_path: ReturnPath { merchant, session: payment.session_id },
         };
         Ok(Command::RecordAuthorization(payment.id, acquirer.authorize(request).await?))
     }

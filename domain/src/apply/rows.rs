@@ -24,6 +24,7 @@ use crate::records::{
 };
 use crate::session::Session;
 use crate::team::{Acceptance, User};
+use std::sync::Arc;
 
 /// Folds one mutation into rows and indexes, live and on replay alike.
 ///
@@ -225,10 +226,10 @@ fn charge_invoice(invoice: &Invoice, transaction: &Transaction, rows: &mut impl 
     post(transaction, rows)
 }
 
-fn initiate_payment(payment: &Payment, effect: &Effect, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+fn initiate_payment(payment: &Arc<Payment>, effect: &Effect, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     change::<Sessions>(rows, payment.session_id, |session: &mut Session| session.payment_id = Some(payment.id))?;
     index::<PaymentsByExternalId>(payment.external_id.as_ref(), payment.id, rows);
-    rows.put::<Payments>(payment.id, payment.clone());
+    rows.share::<Payments>(payment.id, payment);
     rows.put::<Effects>(effect.id(), effect.clone());
     Ok(())
 }

@@ -151,6 +151,6 @@ fn initiated(
     let answer = Answer::Payment(payment.id);
     let effect = Effect { payment_id: payment.id, kind: EffectKind::Authorize, opened_at: context.now };
     let mut events: Vec<Event> = linked.and_then(|linked| linked.event).into_iter().chain(uses).collect();
-    events.push(Event::PaymentInitiated { payment, effect });
+    events.push(Event::PaymentInitiated { payment: Arc::new(payment), effect });
     (Decision { events, vault: Vec::new() }, answer)
 }

@@ -4,6 +4,7 @@
 //! [`Draw::new`] draws at random, [`Draw::sample`] always the same: the golden bytes are of such samples.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use till_domain::activity::ActivityObject;
 use till_domain::card::{CardFacts, CardFingerprint};
@@ -16,7 +17,7 @@ use till_domain::key::KeyDigest;
 use till_domain::merchant::{Integration, PaymentMethod};
 use till_domain::metadata::{ItemHash, SetNumber};
 use till_domain::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency};
-use till_domain::payment::CaptureTime;
+use till_domain::payment::{CaptureTime, Payment};
 use till_domain::records::{AnyKey, AnyRow, MerchantState, Single};
 use till_domain::text::{Email, ExternalId, HolderName, IdempotencyKey, MetadataKey, Mobile, PersonName};
 use till_domain::time::Millis;
@@ -25,6 +26,7 @@ use super::activity::ActivityObjectV1;
 use super::card::{CardExpiryV1, CardFactsV1, InstrumentCardV1};
 use super::customer::{ContactV1, CustomerFieldsV1, CustomerRefV1};
 use super::mutation::{IdempotencyScopeV1, MutationV1};
+use super::payment::PaymentV1;
 use super::state::MerchantStateV1;
 use super::tables::{TableKind, draw_row};
 use super::tag::{Tag, Tagged};
@@ -236,6 +238,12 @@ pub(super) use {drawn_enum, drawn_struct};
 impl<D, S: Drawn<D>> Drawn<Option<D>> for Option<S> {
     fn draw(draw: &mut Draw) -> Option<D> {
         draw.is_there().then(|| S::draw(draw))
+    }
+}
+
+impl Drawn<Arc<Payment>> for PaymentV1 {
+    fn draw(draw: &mut Draw) -> Arc<Payment> {
+        Arc::new(<PaymentV1 as Drawn<Payment>>::draw(draw))
     }
 }
 

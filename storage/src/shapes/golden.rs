@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use till_domain::command::Caller;
 use till_domain::event::{Event, Mutation, StoredAnswer};
@@ -101,7 +102,7 @@ fn a_mutation_without_events_is_the_bytes_that_format_1_wrote() {
 
 #[test]
 fn a_payment_without_a_customer_is_sealed_under_its_own_key() {
-    let (payment, effect) = (samples::payment_without_customer(), samples::sample::<EffectV1, _>());
+    let (payment, effect) = (Arc::new(samples::payment_without_customer()), samples::sample::<EffectV1, _>());
     check_mutation("event.PaymentInitiated.without_customer", &bare(Event::PaymentInitiated { payment, effect }));
 }
 

@@ -1,5 +1,7 @@
 //! Shapes of payments, refunds, disputes and payouts, and of the calls to an acquirer that they wait for.
 
+use std::sync::Arc;
+
 use till_domain::customer_action::{ActionStage, Authentication, CustomerAction, CustomerStep, LateSuccess};
 use till_domain::dispute::{Dispute, OpenDispute};
 use till_domain::effect::{Effect, EffectKind};
@@ -7,14 +9,17 @@ use till_domain::event::DisputeClosing;
 use till_domain::ids::{CustomerId, PaymentId};
 use till_domain::payment::{Authorization, Capture, Failure, Operation, Payment, RefusedOperation};
 use till_domain::payout::Payout;
+use till_domain::records::Unreadable;
 use till_domain::refund::Refund;
 
 use crate::vault::SubjectId;
 
 use super::activity::{ActivityV1, ActorV1};
+use super::codec::{Out, ShapeError};
 use super::customer::{ContactV1, OF_PAYMENT};
+use super::personal::Personal;
 use super::session::{InstrumentV1, MoneyV1};
-use super::shape::{shape_enum, shape_struct};
+use super::shape::{Shape, shape_enum, shape_struct};
 use super::tag::Tag;
 
 shape_struct! {
@@ -239,4 +244,15 @@ shape_struct! {
         authentication: Option<AuthenticationV1>,
         late_success: Option<LateSuccessV1>,
     } sealed under payment_subject(*id, *customer_id)
+}
+
+/// The event of an initiation shares its payment with the row.
+impl Shape<Arc<Payment>> for PaymentV1 {
+    fn write(payment: &Arc<Payment>, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        <PaymentV1 as Shape<Payment>>::write(payment, personal, out)
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<Arc<Payment>, ShapeError> {
+        <PaymentV1 as Shape<Payment>>::unpack(self, personal).map(Arc::new)
+    }
 }

@@ -4,6 +4,7 @@
 //! digests and fingerprints never.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use serde::ser::{Serialize, Serializer};
 use till_domain::card::CardFingerprint;
@@ -78,6 +79,16 @@ where
             Some(value) => self.part(value).serialize(serializer),
             None => serializer.serialize_none(),
         }
+    }
+}
+
+impl<'a, T> Serialize for Shown<'a, Arc<T>>
+where
+    Shown<'a, T>: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let shared: &'a Arc<T> = self.value;
+        self.part(&**shared).serialize(serializer)
     }
 }
 

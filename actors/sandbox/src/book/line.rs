@@ -38,7 +38,7 @@ pub enum BookOperation {
         /// The authentication of the card, once its result is known.
         authentication: Option<AuthenticationResult>,
         /// The action that the customer was asked for, if there was one.
-        action: Option<BookAction>,
+        action: Option<Box<BookAction>>,
         /// The result.
         outcome: AuthorizeOutcome,
     },
@@ -100,7 +100,7 @@ impl BookOperation {
     #[must_use]
     pub fn action(&self) -> Option<&BookAction> {
         match self {
-            BookOperation::Authorize { action, .. } => action.as_ref(),
+            BookOperation::Authorize { action, .. } => action.as_deref(),
             BookOperation::FollowUp { .. }
             | BookOperation::TimedOut
             | BookOperation::PendingRefund { .. }

@@ -82,6 +82,17 @@ frozen_struct! {
     }
 }
 
+/// Few authorizations have an action, so that it does not stand in their lines.
+impl Shape<Box<BookAction>> for BookActionV1 {
+    fn write(action: &Box<BookAction>, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        <BookActionV1 as Shape<BookAction>>::write(action, personal, out)
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<Box<BookAction>, ShapeError> {
+        <BookActionV1 as Shape<BookAction>>::unpack(self, personal).map(Box::new)
+    }
+}
+
 /// The id of an action: 32 bytes.
 #[derive(Debug, Decode)]
 struct ActionIdV1([u8; 32]);

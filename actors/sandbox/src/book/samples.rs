@@ -60,7 +60,7 @@ pub(crate) fn asked_line(reference: &str, page: ActionPage, outcome: AuthorizeOu
     let (payment, money) = (PaymentId::from_bytes([0xbb; 16]), line.money);
     if let BookOperation::Authorize { action, .. } = &mut line.operation {
         let asked = BookAction::asked(page, [0xdd; 16], payment, money, "/return".to_owned());
-        *action = Some(BookAction { given_at_ms: 0x0102_0304_0506_0708, ..asked });
+        *action = Some(Box::new(BookAction { given_at_ms: 0x0102_0304_0506_0708, ..asked }));
     }
     line
 }
