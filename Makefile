@@ -10,6 +10,8 @@ CONNECTIONS ?= 1024
 BASE ?= main
 
 NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
+# Half of the time the tests wait: for disks, deadlines, servers. Twice as many run as there are processors.
+TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 
 .PHONY: run test build optimized lint bench bench-compare bench-regression package crash power-cut damage overload fairness checkpoint-load disk-full upgrade-store test-clients tools
 
@@ -20,7 +22,7 @@ run: tools
 
 test: tools
 ifdef NEXTEST
-	cargo nextest run --workspace
+	cargo nextest run --workspace --test-threads $(TEST_THREADS)
 else
 	cargo test --workspace
 endif

@@ -74,7 +74,8 @@ fn add(told: &mut Told, operation: &BookOperation) {
 
 fn expected(story: &Story) -> Told {
     let end = story.end.as_ref().expect("it was checked");
-    let is_approved = end.is_late || matches!(end.status.as_str(), "AUTHORIZED" | "SUCCESSFUL");
+    let is_approved = end.is_late || end.was_authorized;
+    let is_released = end.is_late || end.is_voided_authorization();
     let minor = if is_approved { story.minor } else { 0 };
     let (captured_minor, held_minor) = if story.is_manual() { (0, minor) } else { (minor, 0) };
     Told {
@@ -82,8 +83,8 @@ fn expected(story: &Story) -> Told {
         authorizations: 1,
         is_approved,
         captured_minor,
-        voided_minor: if end.is_late { held_minor } else { 0 },
-        refunded_minor: if end.is_late { captured_minor } else { 0 },
-        given_back: usize::from(end.is_late),
+        voided_minor: if is_released { held_minor } else { 0 },
+        refunded_minor: if is_released { captured_minor } else { 0 },
+        given_back: usize::from(is_released),
     }
 }

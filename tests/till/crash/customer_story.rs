@@ -96,6 +96,8 @@ pub(super) struct End {
     pub(super) failure_code: Option<String>,
     /// True when a success came afterwards, which is given back.
     pub(super) is_late: bool,
+    /// True when a success came before, which a void may have ended.
+    pub(super) was_authorized: bool,
 }
 
 impl End {
@@ -103,11 +105,18 @@ impl End {
     pub(super) fn of(payment: &Value) -> End {
         let text = |name: &str| payment[name].as_str().map(str::to_owned);
         let is_late = !payment["late_success"].is_null();
-        End { status: text("status").expect("a status"), failure_code: text("failure_code"), is_late }
+        let was_authorized = !payment["authorized_at"].is_null() && !is_late;
+        End { status: text("status").expect("a status"), failure_code: text("failure_code"), is_late, was_authorized }
     }
 
     fn new(status: &str, failure_code: Option<&str>, is_late: bool) -> End {
-        End { status: status.to_owned(), failure_code: failure_code.map(str::to_owned), is_late }
+        let was_authorized = matches!(status, "AUTHORIZED" | "SUCCESSFUL");
+        End { status: status.to_owned(), failure_code: failure_code.map(str::to_owned), is_late, was_authorized }
+    }
+
+    /// True when a void released authorized money.
+    pub(super) fn is_voided_authorization(&self) -> bool {
+        self.status == "VOIDED" && self.was_authorized
     }
 }
 
@@ -154,6 +163,11 @@ impl Story {
         match (act, closure) {
             (None, None) => Vec::new(),
             (Some(act), None) => vec![self.acted(act)],
+            // The merchant voids after the success, or before it.
+            (Some(Act::Succeed), Some(Closure::Voided)) if self.is_manual() => {
+                let late = closed(Closure::Voided, true);
+                vec![End { is_late: false, was_authorized: true, ..late.clone() }, late]
+            }
             (Some(act), Some(closure)) => vec![closed(closure, act == Act::Succeed)],
             (None, Some(closure)) => {
                 let is_late = |late: Option<()>| late.is_some() || self.succeeds_by_itself(closure);

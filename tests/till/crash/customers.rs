@@ -109,7 +109,9 @@ fn expected_events(story: &Story) -> Vec<[String; 2]> {
         "EXPIRED" => "payment_expired",
         _ => "payment_completed",
     };
-    let names = ["payment_action_required", last].into_iter().chain(end.is_late.then_some("payment_returned"));
+    let authorized = end.is_voided_authorization().then_some("payment_authorized");
+    let names = ["payment_action_required", last].into_iter().chain(authorized);
+    let names = names.chain(end.is_late.then_some("payment_returned"));
     names.map(|name| [story.id().to_owned(), name.to_owned()]).collect()
 }
 

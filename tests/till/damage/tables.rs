@@ -161,8 +161,8 @@ fn damage_met_by_a_merge_of_tables_is_noted_at_once() {
             break;
         }
         // The tables were merged before one was damaged: so many new ones are merged with it again. A merge that meets
-        // the damage is begun again at every start until the damage is noted.
-        server.admin("add-topup", &topup).ok();
+        // the damage ends the server, and is begun again at every start until the damage is noted.
+        let _answered_or_ended = server.admin("add-topup", &topup);
         server.stop();
         let again = copy.start(&damage).or_else(|_| copy.start(&damage));
         server = again.unwrap_or_else(|message| panic!("{damage}: {message}"));
