@@ -221,6 +221,18 @@ fn missing_commits_are_named_and_given_up_only_explicitly() {
 }
 
 #[test]
+fn a_store_that_lost_everything_is_not_to_be_gone_on_with() {
+    let (directory, engine) = new_store();
+    append(&engine, 5);
+    drop(engine);
+    cut_log(directory.path(), |_| 0);
+    let error = refused(directory.path());
+    assert!(matches!(error, OpenError::CommitsMissing { first: CommitNumber(1), last: CommitNumber(5) }), "{error}");
+    let message = error.to_string();
+    assert!(message.ends_with("with the archive if there is one: nothing is left to go on with"), "{message}");
+}
+
+#[test]
 fn a_log_damaged_after_the_last_acknowledged_commit_opens() {
     let (directory, engine) = new_store();
     append(&engine, 5);

@@ -29,14 +29,15 @@ pub(super) fn dropped_end(manifest: &[u8], known_bytes: u64) -> Option<usize> {
     ((at as u64) < known_bytes || is_whole_with_another_length(rest)).then_some(at)
 }
 
-/// Replaces the types of recycled logs in a file by those of other logs, so that RocksDB judges the records by their checksums.
+/// Replaces the types of recycled logs in a file by those of other logs: by the one that the record's checksum is of, so that
+/// nothing of it is lost, or by any, so that RocksDB judges the record by its checksum.
 ///
 /// # Errors
 /// The error of the system.
 pub(super) fn replace_recycled_types(path: &Path) -> io::Result<()> {
     let bytes = fs::read(path)?;
     let types: Vec<(usize, u8)> =
-        records(&bytes).iter().filter_map(|(at, rest)| Some((at + 6, other_type(rest[6])?))).collect();
+        records(&bytes).iter().filter_map(|(at, rest)| Some((at + 6, other_type(rest)?))).collect();
     if types.is_empty() {
         return Ok(());
     }
@@ -68,24 +69,41 @@ fn record_len(rest: &[u8]) -> usize {
     HEADER_LEN + usize::from(u16::from_le_bytes([rest[4], rest[5]]))
 }
 
+fn stored_checksum(rest: &[u8]) -> u32 {
+    u32::from_le_bytes([rest[0], rest[1], rest[2], rest[3]])
+}
+
+/// RocksDB stores checksums rotated and shifted.
+const fn masked(crc: u32) -> u32 {
+    crc.rotate_right(15).wrapping_add(0xa282_ead8)
+}
+
 /// True when the checksum is that of a record with another length than its header says.
 fn is_whole_with_another_length(rest: &[u8]) -> bool {
-    let stored = u32::from_le_bytes([rest[0], rest[1], rest[2], rest[3]]);
+    let stored = stored_checksum(rest);
     let mut crc = crc32c::crc32c(&rest[6..HEADER_LEN]);
     rest[HEADER_LEN..].iter().any(|byte| {
         crc = crc32c::crc32c_append(crc, &[*byte]);
-        // RocksDB stores checksums rotated and shifted.
-        crc.rotate_right(15).wrapping_add(0xa282_ead8) == stored
+        masked(crc) == stored
     })
 }
 
-/// The type in other logs, for a type of recycled logs.
-const fn other_type(recycled: u8) -> Option<u8> {
-    match recycled {
-        5..=8 => Some(recycled - 4),
-        11 | 131 => Some(recycled - 1),
-        _ => None,
-    }
+/// The types in logs that are not recycled.
+const TYPES: [u8; 6] = [1, 2, 3, 4, 10, 130];
+
+/// The type to put in the place of a type of recycled logs.
+fn other_type(rest: &[u8]) -> Option<u8> {
+    let counterpart = match rest[6] {
+        recycled @ 5..=8 => recycled - 4,
+        recycled @ (11 | 131) => recycled - 1,
+        _ => return None,
+    };
+    let payload = rest.get(HEADER_LEN..record_len(rest));
+    let is_checked = |kind: &u8| {
+        let crc = |payload| crc32c::crc32c_append(crc32c::crc32c(&[*kind]), payload);
+        payload.is_some_and(|payload| masked(crc(payload)) == stored_checksum(rest))
+    };
+    Some(TYPES.into_iter().find(is_checked).unwrap_or(counterpart))
 }
 
 #[cfg(test)]
@@ -93,10 +111,13 @@ mod tests {
     use super::*;
 
     fn record(payload: &[u8]) -> Vec<u8> {
-        let checked = [&[1], payload].concat();
-        let crc = crc32c::crc32c(&checked).rotate_right(15).wrapping_add(0xa282_ead8);
+        record_of_type(1, payload)
+    }
+
+    fn record_of_type(kind: u8, payload: &[u8]) -> Vec<u8> {
+        let checked = [&[kind], payload].concat();
         let length = u16::try_from(payload.len()).expect("short");
-        [crc.to_le_bytes().as_slice(), &length.to_le_bytes(), &checked].concat()
+        [masked(crc32c::crc32c(&checked)).to_le_bytes().as_slice(), &length.to_le_bytes(), &checked].concat()
     }
 
     #[test]
@@ -127,5 +148,22 @@ mod tests {
         std::fs::write(file.path(), damaged).expect("writable");
         replace_recycled_types(file.path()).expect("writable");
         assert!(std::fs::read(file.path()).expect("readable") == sound);
+    }
+
+    #[test]
+    fn a_replaced_type_is_the_one_that_the_checksum_is_of() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        for (sound, recycled) in TYPES.iter().flat_map(|sound| [5, 6, 7, 8, 11, 131].map(|recycled| (*sound, recycled)))
+        {
+            let mut bytes = record_of_type(sound, b"payload");
+            bytes[6] = recycled;
+            std::fs::write(file.path(), &bytes).expect("writable");
+            replace_recycled_types(file.path()).expect("writable");
+            assert_eq!(std::fs::read(file.path()).expect("readable")[6], sound, "of {recycled}");
+            bytes[9] ^= 1;
+            std::fs::write(file.path(), &bytes).expect("writable");
+            replace_recycled_types(file.path()).expect("writable");
+            assert!(TYPES.contains(&std::fs::read(file.path()).expect("readable")[6]), "{recycled} with another fault");
+        }
     }
 }

@@ -95,8 +95,8 @@ pub enum OpenError {
     },
     /// Acknowledged commits are missing. Giving them up needs an operator's explicit command.
     #[error(
-        "acknowledged commits {first} to {last} are missing: restore a checkpoint, with the archive if there is one; to \
-         go on without them, start once with accept_loss_up_to = {last} (docs/repair.md, \"Giving up commits\")"
+        "acknowledged commits {first} to {last} are missing: restore a checkpoint, with the archive if there is one{}",
+        going_on_without(*first, *last)
     )]
     CommitsMissing {
         /// The first missing commit.
@@ -115,6 +115,16 @@ pub enum OpenError {
         /// The fault of the file.
         what: &'static str,
     },
+}
+
+/// How to go on without missing commits: not at all when nothing is left, not even the key ring that was written before them.
+fn going_on_without(first: CommitNumber, last: CommitNumber) -> String {
+    if first == CommitNumber(1) {
+        return ": nothing is left to go on with".to_owned();
+    }
+    format!(
+        "; to go on without them, start once with accept_loss_up_to = {last} (docs/repair.md, \"Giving up commits\")"
+    )
 }
 
 /// The reason for which a store was not closed cleanly. All acknowledged commits are durable nevertheless.

@@ -12,10 +12,12 @@ use crate::crash::exported_log;
 /// The words before the number with which a refused start may be repeated.
 const ACCEPTS: &str = "accept_loss_up_to = ";
 
-/// Accepts the loss, when the refusal says how: when it does not, the damage is not of a log, and a restore helps.
+/// Accepts the loss, when the refusal says how: when it does not, the damage is not of a log or
+/// took everything, and a restore helps.
 pub(super) fn check(image: &Image, copy: &Copy, refusal: &str, damage: &str) {
     let Some(accepted) = number_after(refusal, ACCEPTS) else {
-        return assert!(!refusal.contains("acknowledged"), "{damage}: {refusal}");
+        let is_all_gone = refusal.contains("acknowledged commits 1 to ") && refusal.contains("nothing is left");
+        return assert!(is_all_gone || !refusal.contains("acknowledged"), "{damage}: {refusal}");
     };
     // A record that is read without end loses nothing when its type was all that was damaged.
     let first = number_after(refusal, "acknowledged commits ").unwrap_or(accepted + 1);
