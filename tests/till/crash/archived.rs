@@ -24,7 +24,7 @@ const PART_MS_MAX: u64 = 300;
 
 #[test]
 fn acknowledged_data_survives_a_destroyed_data_directory() {
-    let rounds: u64 = from_environment("TILL_ARCHIVE_ROUNDS", 1);
+    let rounds: u64 = from_environment("TILL_ARCHIVE_ROUNDS", 2);
     let mut seed = TestDice::seed("TILL_CRASH_SEED");
     for number in 1..=rounds {
         println!("round {number} of {rounds}: seed {seed}");
