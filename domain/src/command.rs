@@ -1,16 +1,17 @@
 //! Commands: the requests to a merchant's actor, parsed and checked for form.
 
 use crate::card::{CardFacts, SaveCard, TokenUsage};
+use crate::checkout::{CheckoutLine, CheckoutRef, Locale};
 use crate::customer::{CardRef, Contact, CustomerFields, CustomerRef};
 use crate::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
 use crate::dispute::DisputeOutcome;
 use crate::effect::Timer;
 use crate::ids::{
-    DisputeId, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, PlanId, RefundId,
-    SessionId, TokenId, UserId, WebhookEventId, WebhookId,
+    CheckoutId, DisputeId, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, PlanId,
+    RefundId, SessionId, TokenId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::KeyDigest;
-use crate::merchant::{Integration, PaymentMethod, Platform};
+use crate::merchant::{Color, Integration, PaymentMethod, Platform};
 use crate::metadata::{CanonicalJson, MetadataPath, SetNumber, SweptItem};
 use crate::money::{AmountMinor, Currency, Money};
 use crate::payment::{Failure, OperationKind, PaymentRef};
@@ -154,6 +155,12 @@ pub enum Command {
     RecordGivenBack(PaymentId, CallResult),
     /// Record the acquirer's answer to the cancellation of an action.
     RecordCancellation(PaymentId, Cancellation),
+    /// Start a checkout. Answered with [`crate::event::Answer::Checkout`].
+    StartCheckout(StartCheckout),
+    /// The customer pays a checkout. Answered with [`crate::event::Answer::Session`].
+    PayCheckout(PayCheckout),
+    /// End a checkout. Answered with [`crate::event::Answer::Changed`].
+    ExpireCheckout(CheckoutRef),
     /// The customer gives up: ends a session that no payment used, or the payment that waits for the customer's action.
     /// Answered with [`crate::event::Answer::Changed`].
     CancelSession(SessionId),
@@ -199,6 +206,7 @@ impl Command {
                 | Command::ChallengeDispute(_)
                 | Command::ConcedeDispute(_)
                 | Command::CancelSession(_)
+                | Command::ExpireCheckout(_)
                 | Command::ChangeWebhook(
                     _,
                     WebhookChange::Disconnect(_) | WebhookChange::RotateSecret(_) | WebhookChange::RecordTest(_),
@@ -395,6 +403,8 @@ pub struct CreateMerchant {
 pub struct UpdateMerchant {
     /// True when its identifiers may look like card numbers.
     pub card_numbers_in_identifiers: Option<bool>,
+    /// The colour of its pages for customers.
+    pub color: Option<Color>,
 }
 
 /// Make an API key.
@@ -565,6 +575,65 @@ impl InitiatePayment {
             interest_bearer: None,
         }
     }
+}
+
+/// Start a checkout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartCheckout {
+    /// The installation whose calls pay it.
+    pub installation_id: InstallationId,
+    /// The merchant's reference.
+    pub external_id: Option<ExternalId>,
+    /// The amount to be paid.
+    pub money: Money,
+    /// The lines of the order, whose sum is the amount.
+    pub lines: Vec<CheckoutLine>,
+    /// True when its payments are captured as soon as they are authorized.
+    pub capture: bool,
+    /// The methods among which the customer chooses; all that are enabled when none is given.
+    pub methods: Vec<PaymentMethod>,
+    /// The party that bears the interest of instalments.
+    pub interest_bearer: InterestBearer,
+    /// The language of its page.
+    pub locale: Option<Locale>,
+    /// The address to which the customer is sent after the payment.
+    pub return_url: ReturnUrl,
+    /// The address to which a customer goes who gives up, when it is another one.
+    pub cancel_url: Option<ReturnUrl>,
+    /// The customer who pays.
+    pub customer: CustomerFields,
+    /// True when the customer is offered saved cards, and to save one.
+    pub offers_saved_cards: bool,
+    /// The seconds for which it can be paid.
+    pub lifetime_seconds: u64,
+}
+
+/// Pay a checkout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PayCheckout {
+    /// The checkout.
+    pub checkout_id: CheckoutId,
+    /// The payment method that the customer chose.
+    pub choice: CheckoutChoice,
+    /// True when the card is saved for next time.
+    pub saves_card: bool,
+    /// The session of the payment that the customer gives up.
+    pub replaces: Option<SessionId>,
+}
+
+/// The payment method that the customer of a checkout chose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CheckoutChoice {
+    /// A tokenized card.
+    Token(TokenId),
+    /// A saved card.
+    SavedCard(CardRef),
+    /// Instalments.
+    Installment(InstallmentPlan),
+    /// A transfer that a PromptPay QR code asks for.
+    PromptPay,
+    /// A confirmation at the customer's bank.
+    MobileBanking,
 }
 
 /// The acquirer's answer to an authorization.

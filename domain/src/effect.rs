@@ -1,6 +1,6 @@
 //! Effects: calls to an acquirer that a recorded decision requests. Timers: decisions that become due.
 
-use crate::ids::{CustomerId, DisputeId, MetadataId, PaymentId, RefundId, TransactionId};
+use crate::ids::{CheckoutId, CustomerId, DisputeId, MetadataId, PaymentId, RefundId, TransactionId};
 use crate::time::Millis;
 
 /// The key of an open call to an acquirer about a payment. At most one operation of a payment is open at a time: its
@@ -96,4 +96,6 @@ pub enum TimerKind {
     ActionDue(PaymentId),
     /// More tokens are to be erased that only a removed customer used.
     EraseTokens(CustomerId),
+    /// The time of an open checkout is over, or the customer fields of one that has ended are to be erased.
+    CheckoutDue(CheckoutId),
 }

@@ -2,18 +2,20 @@
 
 use crate::activity::Activity;
 use crate::card::{Card, CardExpiry, Token};
+use crate::checkout::Checkout;
 use crate::command::{Caller, IdempotencyScope};
 use crate::customer::Customer;
 use crate::customer_action::{Authentication, CustomerAction};
 use crate::dispute::{Dispute, DisputeOutcome, DisputeStatus};
 use crate::effect::Effect;
 use crate::ids::{
-    CardId, CustomerId, DisputeId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId, MerchantId, MetadataId,
-    PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
+    CardId, CheckoutId, CustomerId, DisputeId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId, MerchantId,
+    MetadataId, PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId,
+    WebhookId,
 };
 use crate::key::ApiKey;
 use crate::ledger::{Invoice, Topup, Transaction};
-use crate::merchant::{Installation, Integration, PaymentMethod, Profile, TestClock};
+use crate::merchant::{Color, Installation, Integration, PaymentMethod, Profile, TestClock};
 use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use crate::payment::{Authorization, Capture, Failure, Operation, Payment, PaymentStatus, RefusedOperation};
 use crate::payout::Payout;
@@ -98,6 +100,8 @@ pub enum Answer {
     Session(SessionId),
     /// A payment was made.
     Payment(PaymentId),
+    /// A checkout was started.
+    Checkout(CheckoutId),
     /// True when it changed anything.
     Changed(bool),
     /// An invitation was made.
@@ -150,6 +154,7 @@ impl Answer {
             Answer::Token(id) => Some(id.to_string()),
             Answer::Session(id) => Some(id.to_string()),
             Answer::Payment(id) => Some(id.to_string()),
+            Answer::Checkout(id) => Some(id.to_string()),
             Answer::Invitation(id) => Some(id.to_string()),
             Answer::User(id) => Some(id.to_string()),
             Answer::Refund(id) => Some(id.to_string()),
@@ -181,6 +186,8 @@ pub enum VaultWrite {
     ForgetTokenNumber(TokenId),
     /// Forget the key under which the customer fields of a session are sealed.
     ForgetSessionKey(SessionId),
+    /// Forget the key under which the customer fields of a checkout are sealed.
+    ForgetCheckoutKey(CheckoutId),
     /// Forget the kept text of a key.
     ForgetKeyText(KeyId),
     /// Forget the key under which the name on the card of a token is sealed.
@@ -818,6 +825,49 @@ pub enum Event {
         set: MetadataSet,
         /// The array. The position of an item in the set is the place, from 0, of its first occurrence here.
         array: CanonicalJson,
+    },
+    /// The colour of the pages for customers was set.
+    ColorChanged {
+        /// The colour.
+        color: Color,
+    },
+    /// A checkout was started.
+    CheckoutStarted(Checkout),
+    /// A payment of a checkout was made: it is in progress, and has the checkout's reference from now on.
+    CheckoutPaid {
+        /// The checkout.
+        checkout_id: CheckoutId,
+        /// The payment.
+        payment_id: PaymentId,
+    },
+    /// The payment of a checkout has ended without success, and another one can be made.
+    CheckoutReopened {
+        /// The checkout.
+        checkout_id: CheckoutId,
+    },
+    /// A checkout takes no new payment, and its payment in progress decides.
+    CheckoutClosed {
+        /// The checkout.
+        checkout_id: CheckoutId,
+    },
+    /// A checkout was paid.
+    CheckoutCompleted {
+        /// The checkout.
+        checkout_id: CheckoutId,
+        /// The time.
+        at: Millis,
+    },
+    /// A checkout ended without a payment that succeeded.
+    CheckoutExpired {
+        /// The checkout.
+        checkout_id: CheckoutId,
+        /// The time.
+        at: Millis,
+    },
+    /// The customer fields of a checkout that has ended were erased.
+    CheckoutCustomerErased {
+        /// The checkout.
+        checkout_id: CheckoutId,
     },
 }
 

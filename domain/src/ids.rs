@@ -300,6 +300,8 @@ id_types! { $
     PaymentId = "pay";
     /// One selection of a payment method in the customer's client, with its amount.
     SessionId = "pse";
+    /// One checkout: an amount with an address at which a customer pays it.
+    CheckoutId = "chk";
     /// One tokenized card, for one use or for several.
     TokenId = "tok";
     /// One customer (contact) of a merchant.

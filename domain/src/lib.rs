@@ -12,6 +12,7 @@ mod word_enum;
 pub mod activity;
 pub mod card;
 pub mod card_number;
+pub mod checkout;
 pub mod customer;
 pub mod customer_action;
 pub mod dispute;

@@ -1,5 +1,7 @@
 //! Merchants: their profile, their payment methods and their installations.
 
+use std::fmt;
+
 use crate::ids::InstallationId;
 use crate::money::{Currency, FeeRate};
 use crate::text::{Email, InstallationIdentifier, Name, TimeZone};
@@ -33,6 +35,32 @@ pub struct Profile {
     pub suspended: bool,
     /// True when its identifiers may look like card numbers.
     pub card_numbers_in_identifiers: bool,
+    /// The colour of its pages for customers.
+    pub color: Option<Color>,
+}
+
+/// A colour of the sRGB colour space: red, green and blue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Color(pub [u8; 3]);
+
+impl Color {
+    /// The colour that `#` and six lower-case hexadecimal digits name; None for any other text.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Color> {
+        let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6)?;
+        if !digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+            return None;
+        }
+        let channel = |place: usize| u8::from_str_radix(digits.get(place..place.saturating_add(2))?, 16).ok();
+        Some(Color([channel(0)?, channel(2)?, channel(4)?]))
+    }
+}
+
+impl fmt::Display for Color {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [red, green, blue] = self.0;
+        write!(f, "#{red:02x}{green:02x}{blue:02x}")
+    }
 }
 
 /// The clock of a merchant whose time the operator advances in tests.
@@ -141,4 +169,18 @@ pub struct Installation {
     pub identifier: InstallationIdentifier,
     /// The time at which it was added.
     pub created_at: Millis,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_color_is_a_number_sign_and_six_digits() {
+        assert_eq!(Color::parse("#0a7fff"), Some(Color([0x0a, 0x7f, 0xff])));
+        assert_eq!(Color([0x0a, 0x7f, 0xff]).to_string(), "#0a7fff");
+        for text in ["", "#", "0a7fff", "#0A7FFF", "#0a7ff", "#0a7fff0", "#0a7fg0", "#+a7fff", "#\u{e9}\u{e9}\u{e9}"] {
+            assert_eq!(Color::parse(text), None, "{text}");
+        }
+    }
 }

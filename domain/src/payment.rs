@@ -6,7 +6,7 @@ use crate::customer::Contact;
 use crate::customer_action::{ActionStage, Authentication, LateSuccess};
 use crate::dispute::OpenDispute;
 use crate::effect::{Effect, EffectKind};
-use crate::ids::{CustomerId, IdOrExternalId, PaymentId, SessionId, TransactionId};
+use crate::ids::{CheckoutId, CustomerId, IdOrExternalId, PaymentId, SessionId, TransactionId};
 use crate::merchant::AcquirerName;
 use crate::money::{AmountMinor, Money};
 use crate::session::Instrument;
@@ -305,8 +305,10 @@ pub struct Authorization {
 pub struct Payment {
     /// Its id.
     pub id: PaymentId,
-    /// The merchant's own reference, unique among its payments.
+    /// The merchant's own reference, unique among its payments. Of the payments of a checkout the newest has it.
     pub external_id: Option<ExternalId>,
+    /// The checkout that it was made of.
+    pub checkout_id: Option<CheckoutId>,
     /// The session that it was made from.
     pub session_id: SessionId,
     /// Its status.
@@ -368,6 +370,7 @@ impl Payment {
         Payment {
             id,
             external_id: None,
+            checkout_id: None,
             session_id,
             status: PaymentStatus::Pending,
             money,

@@ -2,6 +2,7 @@
 
 use crate::activity::{Activity, ActivityObject, ActivityType};
 use crate::card::{Card, CardFingerprint, Token, TokenQueue, TokenUse};
+use crate::checkout::{Checkout, CheckoutStatus};
 use crate::command::IdempotencyScope;
 use crate::customer::Customer;
 use crate::customer_action::CustomerAction;
@@ -9,9 +10,9 @@ use crate::dispute::{Dispute, DisputeStatus};
 use crate::effect::{Effect, EffectId, Timer};
 use crate::event::StoredAnswer;
 use crate::ids::{
-    ActivityId, CardId, CustomerId, DisputeId, EntryId, IdOrExternalId, IdPosition, InstallationId, InvitationId,
-    InvoiceId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, StatementId, TokenId, TopupId,
-    TransactionId, UserId, WebhookEventId, WebhookId,
+    ActivityId, CardId, CheckoutId, CustomerId, DisputeId, EntryId, IdOrExternalId, IdPosition, InstallationId,
+    InvitationId, InvoiceId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, StatementId,
+    TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Invoice, Topup, Transaction};
@@ -45,6 +46,8 @@ pub struct MerchantState {
     pub balance: Option<BalanceTotals>,
     /// The month whose statement is closed next; none before the balance is opened.
     pub statement_period: Option<StatementPeriod>,
+    /// The number of its checkouts that are open, at most [`crate::checkout::OPEN_CHECKOUTS_MAX`].
+    pub open_checkouts: u64,
     /// Amounts of payments that may still be captured, so that no total can exceed its limit.
     pub reserved_minor: u64,
     /// Its team, at most [`crate::team::TEAM_MAX`].
@@ -256,6 +259,12 @@ tables! {
     Sessions: SessionId => Session;
     /// Payments.
     Payments: PaymentId => Payment;
+    /// Checkouts, in the order in which they are listed.
+    Checkouts: CheckoutId => Checkout;
+    /// Checkouts by the merchant's reference. One that expired without a payment has none.
+    CheckoutsByExternalId: ExternalId => CheckoutId;
+    /// Checkouts by status, each in the order in which they are listed.
+    CheckoutsByStatus: (CheckoutStatus, CheckoutId) => Present, for lists;
     /// Customers.
     Customers: CustomerId => Customer;
     /// Saved cards.

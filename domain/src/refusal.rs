@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use crate::checkout::CheckoutStatus;
 use crate::dispute::DisputeStatus;
-use crate::ids::{CardId, CustomerId, InvitationId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, UserId};
+use crate::ids::{
+    CardId, CheckoutId, CustomerId, InvitationId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, UserId,
+};
 use crate::money::{Currency, Money};
 use crate::payment::{OperationKind, PaymentStatus};
 use crate::records::Unreadable;
@@ -30,6 +33,7 @@ pub enum CommandField {
     /// The identifier of an installation.
     Identifier,
     ReturnUrl,
+    CancelUrl,
     DestinationUrl,
     MetadataKey,
     MetadataPath,
@@ -150,11 +154,26 @@ pub enum Refusal {
     CardIdMissing,
     /// No live card of the customer has this id.
     CardNotFound,
-    /// A payment has this reference already.
+    /// A payment or a checkout has this reference already.
     ExternalIdTaken {
-        /// The payment.
-        payment_id: PaymentId,
+        /// The payment, or the newest one of the checkout.
+        payment_id: Option<PaymentId>,
+        /// The checkout, or that of the payment.
+        checkout_id: Option<CheckoutId>,
     },
+    /// No checkout of the merchant has this id.
+    CheckoutNotFound,
+    /// The checkout takes no payment.
+    CheckoutState {
+        /// Its status.
+        status: CheckoutStatus,
+    },
+    /// No payment method of a checkout is enabled and captures as asked.
+    NoMethodLeft,
+    /// The checkout does not offer to save a card.
+    SavingNotOffered,
+    /// The checkout has no payment with the session that the customer gives up.
+    ReplacedSessionNotFound,
     /// A top-up has this reference already.
     TopupExternalIdTaken {
         /// The top-up.

@@ -1,7 +1,8 @@
 //! Webhooks: endpoints of a merchant that receive events, and the events that they receive.
 
+use crate::checkout::CheckoutStatus;
 use crate::dispute::DisputeStatus;
-use crate::ids::{DeliveryId, DisputeId, PaymentId, PayoutId, RefundId, WebhookEventId, WebhookId};
+use crate::ids::{CheckoutId, DeliveryId, DisputeId, PaymentId, PayoutId, RefundId, WebhookEventId, WebhookId};
 use crate::payment::PaymentStatus;
 use crate::payout::PayoutStatus;
 use crate::refund::RefundStatus;
@@ -44,6 +45,10 @@ word_enum! {
         PaymentActionRequired => "PAYMENT_ACTION_REQUIRED",
         /// The money of an approval that came after a payment's end was given back.
         PaymentReturned => "PAYMENT_RETURNED",
+        /// A checkout was paid.
+        CheckoutCompleted => "CHECKOUT_COMPLETED",
+        /// A checkout ended without a payment that succeeded.
+        CheckoutExpired => "CHECKOUT_EXPIRED",
     }
 }
 
@@ -58,6 +63,8 @@ pub enum WebhookObject {
     Payout(PayoutId, PayoutStatus),
     /// A dispute of the payment.
     Dispute(DisputeId, DisputeStatus),
+    /// The checkout of the event.
+    Checkout(CheckoutStatus),
 }
 
 impl WebhookObject {
@@ -69,6 +76,7 @@ impl WebhookObject {
             WebhookObject::Refund(_, status) => status.name(),
             WebhookObject::Payout(_, status) => status.name(),
             WebhookObject::Dispute(_, status) => status.name(),
+            WebhookObject::Checkout(status) => status.name(),
         }
     }
 
@@ -76,7 +84,10 @@ impl WebhookObject {
     #[must_use]
     pub const fn refund_id(self) -> Option<RefundId> {
         match self {
-            WebhookObject::Payment(_) | WebhookObject::Payout(_, _) | WebhookObject::Dispute(_, _) => None,
+            WebhookObject::Payment(_)
+            | WebhookObject::Payout(_, _)
+            | WebhookObject::Dispute(_, _)
+            | WebhookObject::Checkout(_) => None,
             WebhookObject::Refund(refund_id, _) => Some(refund_id),
         }
     }
@@ -85,7 +96,10 @@ impl WebhookObject {
     #[must_use]
     pub const fn payout_id(self) -> Option<PayoutId> {
         match self {
-            WebhookObject::Payment(_) | WebhookObject::Refund(_, _) | WebhookObject::Dispute(_, _) => None,
+            WebhookObject::Payment(_)
+            | WebhookObject::Refund(_, _)
+            | WebhookObject::Dispute(_, _)
+            | WebhookObject::Checkout(_) => None,
             WebhookObject::Payout(payout_id, _) => Some(payout_id),
         }
     }
@@ -94,10 +108,23 @@ impl WebhookObject {
     #[must_use]
     pub const fn dispute_id(self) -> Option<DisputeId> {
         match self {
-            WebhookObject::Payment(_) | WebhookObject::Refund(_, _) | WebhookObject::Payout(_, _) => None,
+            WebhookObject::Payment(_)
+            | WebhookObject::Refund(_, _)
+            | WebhookObject::Payout(_, _)
+            | WebhookObject::Checkout(_) => None,
             WebhookObject::Dispute(dispute_id, _) => Some(dispute_id),
         }
     }
+}
+
+/// The checkout of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventCheckout {
+    /// The checkout.
+    pub id: CheckoutId,
+    /// True when the payment of the event, or the checkout itself, had the checkout's reference as of the event: that of a
+    /// payment passes on to a newer one.
+    pub has_external_id: bool,
 }
 
 /// An event of a merchant, as webhooks deliver it.
@@ -111,6 +138,8 @@ pub struct WebhookEvent {
     pub kind: WebhookEventKind,
     /// The payment that it is about; none for a payout.
     pub payment_id: Option<PaymentId>,
+    /// The checkout that it is about, or whose payment.
+    pub checkout: Option<EventCheckout>,
     /// The object that it is about.
     pub object: WebhookObject,
     /// The amount of that object, in minor units.

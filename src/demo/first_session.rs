@@ -17,6 +17,12 @@ pub(super) struct Reached {
 }
 
 impl Reached {
+    /// The address of a path of the server.
+    #[cfg(feature = "pages")]
+    pub(super) fn address(&self, path: &str) -> String {
+        [&self.base, path].concat()
+    }
+
     /// By the bound address. A listener with TLS is called by the name in `public_url`, when that is set, and trusted
     /// by its own certificates, since those of a first session are rarely known to the machine.
     pub(super) fn by(configuration: &Configuration, public: SocketAddr) -> Reached {

@@ -22,7 +22,7 @@ use crate::service::Service;
 const FILE: &str = "demo.json";
 
 /// The merchant's currency.
-const CURRENCY: &str = "THB";
+pub(super) const CURRENCY: &str = "THB";
 
 /// The origin of its installation: pages from here may call the SDK's functions.
 pub(super) const ORIGIN: &str = "http://localhost:3000";

@@ -1,5 +1,7 @@
 //! A ready merchant to try the server with, and the first session to paste.
 
+#[cfg(feature = "pages")]
+mod checkout;
 mod first_session;
 mod merchant;
 
@@ -10,7 +12,8 @@ use std::net::SocketAddr;
 use crate::configuration::Configuration;
 use crate::service::Shared;
 
-/// Creates the demo merchant at the first start, finds it at later ones, and prints a session to paste.
+/// Creates the demo merchant at the first start, finds it at later ones, and prints the address of a checkout to open in a
+/// browser, and a session to paste.
 ///
 /// # Errors
 /// Fails when the merchant can neither be created nor found.
@@ -20,6 +23,9 @@ pub async fn prepare_and_print(
     public: SocketAddr,
 ) -> anyhow::Result<()> {
     let demo = merchant::find_or_make(service, &configuration.data).await?;
-    first_session::print(&demo, &first_session::Reached::by(configuration, public));
+    let reached = first_session::Reached::by(configuration, public);
+    #[cfg(feature = "pages")]
+    checkout::start_and_print(service, &demo, &reached).await?;
+    first_session::print(&demo, &reached);
     Ok(())
 }

@@ -7,9 +7,9 @@ use till_domain::card::SaveCard;
 use till_domain::card_number::is_card_number_as_a_whole;
 use till_domain::customer::{CardRef, CustomerRef};
 use till_domain::ids::{
-    ActivityId, CardId, CustomerId, DeliveryId, DisputeId, EntryId, IdOrExternalId, InstallationId, InvitationId,
-    KeyId, MerchantId, MetadataId, PaymentId, PayoutId, PlanId, RefundId, SessionId, StatementId, TokenId, TopupId,
-    UserId, WebhookEventId, WebhookId,
+    ActivityId, CardId, CheckoutId, CustomerId, DeliveryId, DisputeId, EntryId, IdOrExternalId, InstallationId,
+    InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, PlanId, RefundId, SessionId, StatementId,
+    TokenId, TopupId, UserId, WebhookEventId, WebhookId,
 };
 use till_domain::merchant::PaymentMethod;
 use till_domain::money::{AmountMinor, Currency};
@@ -48,6 +48,7 @@ macro_rules! named_ids {
 named_ids! {
     ActivityId: "an activity log id (act_...)";
     CardId: "a card id (crd_...)";
+    CheckoutId: "a checkout id (chk_...)";
     CustomerId: "a customer id (ctc_...)";
     DeliveryId: "a delivery id (dlv_...)";
     DisputeId: "a dispute id (dsp_...)";

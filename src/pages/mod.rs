@@ -3,6 +3,7 @@
 
 mod all;
 mod amount;
+mod checkout;
 mod refusal;
 mod returning;
 mod sandbox;

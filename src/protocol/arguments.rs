@@ -207,7 +207,7 @@ pub struct ArgumentList {
 
 impl ArgumentList {
     /// The limit of arguments of one endpoint.
-    const LEN_MAX: usize = 16;
+    const LEN_MAX: usize = 24;
 
     /// No arguments.
     pub const NONE: ArgumentList =

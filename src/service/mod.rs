@@ -6,8 +6,8 @@ mod operations;
 mod submission;
 
 #[cfg(feature = "pages")]
-pub use callers::{AskedCustomer, Returning, WaitingCustomer};
-pub use callers::{LastUsed, NamedInstallation, SdkCaller, returned_to};
+pub use callers::{AskedCustomer, Returning, ShownCheckout, ShownForm, WaitingCustomer, in_ascii};
+pub use callers::{LastUsed, NamedInstallation, OfferedCheckout, SdkCaller, checkout_path, given_up_to, returned_to};
 pub use lists::{
     ActivityTerms, AmountRange, EveryMerchant, FilterText, Filtered, FoundMetadata, IdSpan, ItemPage, ItemRange,
     MetadataReader, OwnedPayment, PAGE_ITEMS_MAX, Page, PaymentClue, PaymentFilters, PaymentSearch, Selection,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use till::{ApiError, Code, Form, settings_in_markdown};
-use till_domain::ids::{CardId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
+use till_domain::ids::{CardId, CheckoutId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
 use till_domain::webhook::SecretSlot;
 use till_sandbox::book::DeclineReason;
 use till_storage::deliveries;
@@ -75,13 +75,14 @@ fn the_storage_format_has_every_kind_of_vault_key() {
         (webhook(SecretSlot::Second), "`WebhookSecret` in the second slot"),
         (webhook(SecretSlot::Third), "`WebhookSecret` in the third slot"),
         (webhook(SecretSlot::Fourth), "`WebhookSecret` in the fourth slot"),
+        (subject(SubjectId::checkout(CheckoutId::from_bytes([2; 16]))), "`SubjectKey` of a checkout"),
     ];
     let document = document("storage-format.md");
     for (key, row) in kinds {
         let line = format!("| {} | {row} |", key.encode()[16]);
         assert!(document.contains(&line), "{line}");
     }
-    let behind = [[1; 16].as_slice(), &[12], &[2; 16]].concat();
+    let behind = [[1; 16].as_slice(), &[13], &[2; 16]].concat();
     assert_eq!(VaultKey::decode(&behind), None, "a kind that the document does not draw");
 }
 

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 
 use crate::harness::{ApiAnswer, CARD, Server, Shop, Start, dead_url, id_of_nothing};
 
-/// A server whose webhooks may be on this machine.
+/// A server whose webhooks may be on this machine, and whose addresses stay the same when it starts again.
 fn start() -> Server {
-    Start::default().with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").server()
+    let allowed = Start::default().with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8");
+    allowed.with("TILL_PUBLIC_URL", "https://pay.example").server()
 }
 
 /// Every call of a merchant and of a device that changes something, with valid arguments.
@@ -38,6 +39,16 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
         json!({ "contact_id": contact_id, "card_id": card_id })
     };
     let authorized = || shop.pay_with(100, &json!({ "capture": false }))["payment_id"].clone();
+    let checkout = json!({
+        "installation_id": shop.installation_id, "amount": 100, "currency": "THB",
+        "return_url": "https://shop.example/done",
+    });
+    let started = || {
+        let url = shop.call("start-checkout", &checkout).id();
+        json!({ "checkout_id": url.rsplit('/').next().expect("a segment") })
+    };
+    // The acquirer declines the card, so that the payment has no entry.
+    let declined = json!({ "payment_method": "CARD", "token": shop.token_of("4000000000009995", "SINGLE") });
     // The payment is disputed as soon as it is captured.
     let disputed = || {
         shop.settled(&shop.initiate(&shop.session_of("4000000000000259", 100), 100, &json!({})).id());
@@ -76,6 +87,9 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
         ("merchants", "rotate-webhook-secret", json!({ "webhook_id": connected() })),
         ("merchants", "redeliver-webhook", json!({ "webhook_id": connected(), "since": 0 })),
         ("merchants", "test-webhook", json!({ "webhook_id": connected() })),
+        ("merchants", "start-checkout", checkout.clone()),
+        ("merchants", "expire-checkout", started()),
+        ("sdk", "pay-checkout", shop.named(&crate::harness::merged(&started(), &declined))),
         ("sdk", "select-payment-method", shop.named(&selection)),
         ("sdk", "cancel-payment-session", shop.named(&json!({ "payment_session_id": shop.session(100) }))),
     ]

@@ -17,6 +17,7 @@ mod balance_calls;
 mod entry_filters;
 mod payouts;
 mod disputes;
+mod checkouts;
 mod contacts;
 mod real_causes;
 mod sdk;

@@ -63,6 +63,9 @@ fn seal(
         (VaultWrite::ForgetSessionKey(session_id), _) => {
             Ok(Some((VaultKey::SubjectKey { merchant, subject: SubjectId::session(session_id) }, None)))
         }
+        (VaultWrite::ForgetCheckoutKey(checkout_id), _) => {
+            Ok(Some((VaultKey::SubjectKey { merchant, subject: SubjectId::checkout(checkout_id) }, None)))
+        }
         (VaultWrite::ForgetTokenKey(token_id), _) => {
             Ok(Some((VaultKey::SubjectKey { merchant, subject: SubjectId::token(token_id) }, None)))
         }
@@ -114,6 +117,7 @@ fn resealed(
 pub(super) fn forgotten_subjects(writes: &[VaultWrite]) -> impl Iterator<Item = SubjectId> {
     writes.iter().filter_map(|write| match write {
         VaultWrite::ForgetSessionKey(session_id) => Some(SubjectId::session(*session_id)),
+        VaultWrite::ForgetCheckoutKey(checkout_id) => Some(SubjectId::checkout(*checkout_id)),
         VaultWrite::ForgetTokenKey(token_id) => Some(SubjectId::token(*token_id)),
         VaultWrite::ForgetCustomerKey(customer_id) => Some(SubjectId::customer(*customer_id)),
         VaultWrite::KeepTokenNumber(_)

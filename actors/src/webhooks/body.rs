@@ -3,10 +3,10 @@
 use serde::Serialize;
 use till_domain::ids::WebhookEventId;
 use till_domain::money::Currency;
-use till_domain::records::{Payments, Payouts, Rows, Unreadable};
+use till_domain::records::{Checkouts, Payments, Payouts, Rows, Unreadable};
 use till_domain::text::ExternalId;
 use till_domain::time::Millis;
-use till_domain::webhook::{WebhookEvent, WebhookEventKind};
+use till_domain::webhook::{EventCheckout, WebhookEvent, WebhookEventKind};
 
 /// The name of the event that a merchant has sent to try a webhook.
 const TEST: &str = "test";
@@ -31,7 +31,7 @@ pub struct EventBody {
 }
 
 impl EventBody {
-    /// The body of an event, with the identifier and the currency of its payment or payout.
+    /// The body of an event, with the identifier and the currency of its payment, payout or checkout.
     ///
     /// # Errors
     /// [`Unreadable`] when that cannot be read.
@@ -48,7 +48,7 @@ impl EventBody {
             refund_id: event.object.refund_id().map(|refund_id| refund_id.to_string()),
             dispute_id: event.object.dispute_id().map(|dispute_id| dispute_id.to_string()),
             payout_id: event.object.payout_id().map(|payout_id| payout_id.to_string()),
-            checkout_id: None,
+            checkout_id: event.checkout.map(|checkout| checkout.id.to_string()),
             amount: Some(event.amount_minor),
             currency: currency.map(|currency| currency.to_string()),
             created_at: event.created_at.unix_seconds(),
@@ -94,11 +94,16 @@ fn delivered_name(kind: WebhookEventKind) -> String {
     kind.name().to_lowercase()
 }
 
-/// The merchant's own identifier and the currency of the payment or the payout that an event is about.
+/// The merchant's own identifier and the currency of the payment, payout or checkout that an event is about. The identifier
+/// of a checkout passes from payment to payment, so that the event says whether it had it.
 fn subject(event: &WebhookEvent, rows: &impl Rows) -> Result<Option<(Option<ExternalId>, Currency)>, Unreadable> {
     if let Some(payout_id) = event.object.payout_id() {
         let payout = rows.get::<Payouts>(payout_id)?;
         return Ok(payout.map(|payout| (payout.external_id, payout.money.currency)));
+    }
+    if let Some(EventCheckout { id, has_external_id }) = event.checkout {
+        let checkout = rows.get::<Checkouts>(id)?;
+        return Ok(checkout.map(|it| (it.external_id.filter(|_| has_external_id), it.money.currency)));
     }
     let payment = event.payment_id.map_or(Ok(None), |payment_id| rows.get::<Payments>(payment_id))?;
     Ok(payment.map(|payment| (payment.external_id, payment.money.currency)))

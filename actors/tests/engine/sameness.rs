@@ -27,7 +27,7 @@ async fn of_200_concurrent_payments_with_one_external_id_one_is_made() {
     assert_eq!(made.len(), 1);
     let payment_id = payment_id(made[0].answer);
     for refused in replies.iter().filter(|reply| reply.is_err()) {
-        assert_refused(refused, Refusal::ExternalIdTaken { payment_id });
+        assert_refused(refused, Refusal::ExternalIdTaken { payment_id: Some(payment_id), checkout_id: None });
     }
     let external_id = ExternalId::new("inv_1").expect("of proper form");
     assert_eq!(world.find::<PaymentsByExternalId>(&shop, external_id), Some(payment_id));

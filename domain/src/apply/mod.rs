@@ -4,6 +4,7 @@
 mod actions;
 mod activity;
 mod change;
+mod checkouts;
 mod customers;
 mod disputes;
 mod ledger;

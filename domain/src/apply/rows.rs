@@ -4,7 +4,9 @@ use super::activity::{log_activity, note_email};
 use super::change::{change, index, taken};
 use super::ledger::{change_balance, post, settle};
 use super::payment_indexes::WatchedPayments;
-use super::{actions, customers, disputes, metadata, operations, payouts, refunds, statements, token_uses, webhooks};
+use super::{
+    actions, checkouts, customers, disputes, metadata, operations, payouts, refunds, statements, token_uses, webhooks,
+};
 use crate::activity::Activity;
 use crate::card::TokenQueue;
 use crate::command::Caller;
@@ -65,6 +67,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         Event::CardNumbersInIdentifiersChanged { allowed } => {
             change::<Profiles>(rows, Single, |profile| profile.card_numbers_in_identifiers = *allowed)?
         }
+        Event::ColorChanged { color } => change::<Profiles>(rows, Single, |profile| profile.color = Some(*color))?,
         Event::TestClockSet { merchant_id, test_clock } => rows.put::<TestClocks>(*merchant_id, *test_clock),
         Event::KeyGenerated { merchant_id, key } => generate_key(*merchant_id, key, rows),
         Event::KeyRevoked { key_id, at } => change::<ApiKeys>(rows, *key_id, |key| key.revoked_at = Some(*at))?,
@@ -146,6 +149,13 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         | Event::ActionTaken { .. }
         | Event::ActionCancelRequested { .. }
         | Event::SessionCanceled { .. } => actions::apply(event, rows)?,
+        Event::CheckoutStarted(_)
+        | Event::CheckoutPaid { .. }
+        | Event::CheckoutReopened { .. }
+        | Event::CheckoutClosed { .. }
+        | Event::CheckoutCompleted { .. }
+        | Event::CheckoutExpired { .. }
+        | Event::CheckoutCustomerErased { .. } => checkouts::apply(event, rows)?,
         Event::RefundRequested { .. }
         | Event::RefundConfirmed { .. }
         | Event::RefundFailed { .. }

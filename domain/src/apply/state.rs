@@ -32,6 +32,11 @@ fn apply(event: &Event, state: &mut MerchantState) {
                 profile.card_numbers_in_identifiers = *allowed;
             }
         }
+        Event::ColorChanged { color } => {
+            if let Some(profile) = &mut state.profile {
+                profile.color = Some(*color);
+            }
+        }
         Event::TestClockSet { merchant_id: _, test_clock } => state.test_clock = Some(*test_clock),
         Event::KeyGenerated { merchant_id: _, key } => {
             state.keys.insert(key.id, key.clone());
@@ -126,6 +131,10 @@ fn apply(event: &Event, state: &mut MerchantState) {
             }
         }
         Event::StatementPeriodOpened { period } => state.statement_period = Some(*period),
+        Event::CheckoutStarted(_) => state.open_checkouts = state.open_checkouts.saturating_add(1),
+        Event::CheckoutCompleted { checkout_id: _, at: _ } | Event::CheckoutExpired { checkout_id: _, at: _ } => {
+            state.open_checkouts = state.open_checkouts.saturating_sub(1);
+        }
         Event::PlanSwitched { choice, activity: _ } => state.plan = Some(choice.clone()),
         Event::CardTokenized(_)
         | Event::SessionCreated { session: _, token_used_up: _ }
@@ -145,6 +154,10 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::ActionTaken { payment_id: _ }
         | Event::ActionCancelRequested { effect: _ }
         | Event::SessionCanceled { session_id: _, at: _ }
+        | Event::CheckoutPaid { checkout_id: _, payment_id: _ }
+        | Event::CheckoutReopened { checkout_id: _ }
+        | Event::CheckoutClosed { checkout_id: _ }
+        | Event::CheckoutCustomerErased { checkout_id: _ }
         | Event::RefundConfirmed { settles_at: Some(_), .. }
         | Event::DisputeChallenged { .. }
         | Event::EvidenceTaken { dispute_id: _ }

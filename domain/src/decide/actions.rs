@@ -86,7 +86,8 @@ pub(super) fn cancel_session(
     }
 }
 
-fn given_up(payment: &Payment, now: Millis) -> Decision {
+/// The customer gives up a payment that waits for an action.
+pub(super) fn given_up(payment: &Payment, now: Millis) -> Decision {
     let (payment_id, released_minor) = (payment.id, payment.reserved_minor());
     let failure =
         Failure { code: "canceled_by_customer".to_owned(), message: "The customer canceled the payment.".to_owned() };

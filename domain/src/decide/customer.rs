@@ -102,6 +102,18 @@ pub(super) fn existing(records: &impl Records, id: CustomerId) -> Result<Linked,
     Ok(Linked { customer: own(records, id)?, event: None, is_new: false })
 }
 
+/// The customer that a call names, if it names one and the customer exists.
+pub(super) fn referred(
+    records: &impl Records,
+    reference: Option<&CustomerRef>,
+) -> Result<Option<CustomerId>, DecisionError> {
+    match reference {
+        Some(CustomerRef::Own(id)) => Ok(records.shared::<Customers>(*id)?.map(|customer| customer.id)),
+        Some(CustomerRef::External(external_id)) => Ok(records.get::<CustomersByExternalId>(external_id.clone())?),
+        None => Ok(None),
+    }
+}
+
 /// The customer with an id or identifier. If it looks like one of Till's own ids, it must exist.
 fn by_reference(records: &impl Records, reference: &CustomerRef) -> Result<Option<CustomerId>, DecisionError> {
     match reference {

@@ -2,8 +2,8 @@
 
 use super::context::{Context, Decision};
 use super::{
-    acquirer, actions, cards, contacts, disputes, initiate, installations, keys, metadata, operations, operator,
-    payouts, refunds, sdk, sweeping, team, test_clock, timers, webhooks,
+    acquirer, actions, cards, checkouts, contacts, disputes, initiate, installations, keys, metadata, operations,
+    operator, payouts, refunds, sdk, sweeping, team, test_clock, timers, webhooks,
 };
 use crate::command::{Caller, Command, ContactChange, PendingObject, Request, TeamChange};
 use crate::event::Answer;
@@ -42,6 +42,9 @@ pub(super) fn dispatch(
             sdk::select_payment_method(records, installation(request)?, command, context)
         }
         Command::InitiatePayment(command) => initiate::initiate_payment(records, command, context),
+        Command::StartCheckout(command) => checkouts::start(records, command, context),
+        Command::PayCheckout(command) => checkouts::pay(records, installation(request)?, command, context),
+        Command::ExpireCheckout(named) => checkouts::expire(records, named, context),
         Command::RecordAuthorization(payment_id, result) => {
             acquirer::record_authorization(records, *payment_id, result, context)
         }

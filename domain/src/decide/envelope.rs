@@ -2,7 +2,7 @@
 
 use super::context::{Context, Decision};
 use super::dispatch::dispatch;
-use super::{identifiers, statements, sweeping, webhook_events};
+use super::{checkouts, identifiers, statements, sweeping, webhook_events};
 use crate::command::{Caller, Command, Idempotency, Request, WebhookChange};
 use crate::event::{ANSWER_KEPT_SECONDS, Answer, Mutation, StoredAnswer, VaultWrite};
 use crate::records::{Answers, MerchantState, Records, Unreadable};
@@ -41,6 +41,7 @@ pub fn decide(records: &impl Records, request: &Request, context: &mut Context<'
     }
     check_not_suspended(records.state(), request)?;
     let (mut decision, answer) = dispatch(records, request, context)?;
+    decision.events.extend(checkouts::following(records, &decision.events, context)?);
     decision.events.extend(webhook_events::following(records, &decision.events, context)?);
     let months = statements::before(records, &decision.events, context)?;
     decision.events.splice(..0, months);

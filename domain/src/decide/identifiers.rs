@@ -4,7 +4,8 @@
 
 use crate::card_number::{has_card_number_as_a_part, is_card_number_as_a_whole};
 use crate::command::{
-    CapturePayment, Command, ContactChange, InitiatePayment, Request, SelectPaymentMethod, Selection, WebhookChange,
+    CapturePayment, CheckoutChoice, Command, ContactChange, InitiatePayment, Request, SelectPaymentMethod, Selection,
+    StartCheckout, WebhookChange,
 };
 use crate::ids::IdOrExternalId;
 use crate::metadata::{CanonicalJson, MetadataPath};
@@ -77,6 +78,12 @@ fn collect_from_command(command: &Command, found: &mut CardNumberFields) {
         Command::ChargeInvoice(command) => found.external_id(CommandField::ExternalId, command.external_id.as_ref()),
         Command::SelectPaymentMethod(command) => collect_from_selection(command, found),
         Command::InitiatePayment(command) => collect_from_initiation(command, found),
+        Command::StartCheckout(command) => collect_from_checkout(command, found),
+        Command::PayCheckout(command) => {
+            if let CheckoutChoice::SavedCard(card) = &command.choice {
+                found.external_id(CommandField::CardId, card.external_id());
+            }
+        }
         Command::CapturePayment(CapturePayment { payment, amount: _ })
         | Command::VoidPayment(payment)
         | Command::ReversePayment(payment) => found.external_id(CommandField::PaymentId, payment.external_id()),
@@ -115,6 +122,7 @@ fn collect_from_command(command: &Command, found: &mut CardNumberFields) {
         | Command::RecordGivenBack(_, _)
         | Command::RecordCancellation(_, _)
         | Command::CancelSession(_)
+        | Command::ExpireCheckout(_)
         | Command::ChallengeDispute(_)
         | Command::ConcedeDispute(_)
         | Command::EscalateDispute(_)
@@ -180,5 +188,13 @@ fn collect_from_initiation(command: &InitiatePayment, found: &mut CardNumberFiel
     found.external_id(CommandField::ExternalId, command.external_id.as_ref());
     found.external_id(CommandField::CardId, command.card.as_ref().and_then(IdOrExternalId::external_id));
     found.note(CommandField::ReturnUrl, has_card_number_as_a_part(command.return_url.as_str()));
+    found.external_id(CommandField::CustomerId, command.customer.id.as_ref().and_then(IdOrExternalId::external_id));
+}
+
+fn collect_from_checkout(command: &StartCheckout, found: &mut CardNumberFields) {
+    found.external_id(CommandField::ExternalId, command.external_id.as_ref());
+    found.note(CommandField::ReturnUrl, has_card_number_as_a_part(command.return_url.as_str()));
+    let cancel_url = command.cancel_url.as_ref();
+    found.note(CommandField::CancelUrl, cancel_url.is_some_and(|url| has_card_number_as_a_part(url.as_str())));
     found.external_id(CommandField::CustomerId, command.customer.id.as_ref().and_then(IdOrExternalId::external_id));
 }

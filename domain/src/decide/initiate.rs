@@ -1,17 +1,19 @@
 //! initiate-payment-flow: contract, section 4, in its order.
 
-use super::context::{Context, Decision, check_unused};
+use super::context::{Context, Decision};
 use super::customer::{self, Linked};
 use super::{cards, posting, token_queue, token_uses};
 use crate::command::InitiatePayment;
 use crate::customer::{CardRef, Contact, CustomerFields};
 use crate::effect::{Effect, EffectKind};
 use crate::event::{Answer, Event};
+use crate::ids::{CheckoutId, PaymentId};
 use crate::merchant::Integration;
 use crate::payment::{CaptureMode, Payment};
-use crate::records::{MerchantState, PaymentsByExternalId, Records, Sessions};
+use crate::records::{CheckoutsByExternalId, MerchantState, Payments, PaymentsByExternalId, Records, Sessions};
 use crate::refusal::{DecisionError, Refusal};
 use crate::session::{Instrument, Session};
+use crate::text::ExternalId;
 use std::sync::Arc;
 
 pub(super) fn initiate_payment(
@@ -20,28 +22,60 @@ pub(super) fn initiate_payment(
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
     let session = active_session(records, command, context)?;
+    let (decision, payment_id) = made_of(records, &session, command, None, context)?;
+    Ok((decision, Answer::Payment(payment_id)))
+}
+
+/// Makes a payment of a session that is active, or that the same decision creates for a checkout.
+pub(super) fn made_of(
+    records: &impl Records,
+    session: &Session,
+    command: &InitiatePayment,
+    checkout_id: Option<CheckoutId>,
+    context: &mut Context<'_>,
+) -> Result<(Decision, PaymentId), DecisionError> {
     let first_use = token_queue::first_payment(records, &session.instrument)?;
     if session.money != command.money {
         return Err(Refusal::AmountMismatch { given: command.money, session: session.money }.into());
     }
-    let integration = integration(records.state(), &session, command.capture)?;
-    check_interest_bearer(&session, command)?;
+    let integration = integration(records.state(), session, command.capture)?;
+    check_interest_bearer(session, command)?;
     let given = command.customer.or(&session.customer);
-    if let Instrument::SavedCard { card_id: _, owner, card: _ } = &session.instrument {
+    if let Instrument::SavedCard { card_id: _, owner, card: _ } = &session.instrument
+        && checkout_id.is_none()
+    {
         customer::check_owner(records, &given, *owner)?;
     }
     let named = customer::named(records, &command.customer, &session.customer)?;
     let linked = customer::link(records, &named, given.contact.email.as_ref(), context)?;
-    let (instrument, linked) = instrument(records, &session, command, linked)?;
-    let external_id = command.external_id.as_ref();
-    check_unused::<PaymentsByExternalId>(records, external_id, |payment_id| Refusal::ExternalIdTaken { payment_id })?;
+    let (instrument, linked) = instrument(records, session, command, linked)?;
+    if checkout_id.is_none() {
+        check_external_id(records, command.external_id.as_ref())?;
+    }
     let customer = linked.as_ref();
-    let payment = payment(command, &session, integration, instrument, customer, &given, context);
+    let payment = payment((command, checkout_id), session, integration, instrument, customer, &given, context);
     posting::check_room_for_credit(records.state(), payment.reserved_minor())?;
     posting::check_room_for_debit(records.state(), payment.reserved_minor())?;
     let token_id = payment.instrument.multiple_token();
     let used = token_id.map_or(Ok(None), |token_id| token_uses::used(records, token_id, payment.customer_id))?;
-    Ok(initiated(payment, linked, first_use.into_iter().chain(used), context))
+    let payment_id = payment.id;
+    Ok((initiated(payment, linked, first_use.into_iter().chain(used), context), payment_id))
+}
+
+/// Refuses a reference that a payment or a checkout has.
+pub(super) fn check_external_id(records: &impl Records, external_id: Option<&ExternalId>) -> Result<(), DecisionError> {
+    let Some(external_id) = external_id else { return Ok(()) };
+    if let Some(payment_id) = records.get::<PaymentsByExternalId>(external_id.clone())? {
+        let checkout_id = records.shared::<Payments>(payment_id)?.and_then(|payment| payment.checkout_id);
+        return Err(Refusal::ExternalIdTaken { payment_id: Some(payment_id), checkout_id }.into());
+    }
+    // Only a checkout that is open has a reference that none of its payments has.
+    if records.state().open_checkouts > 0
+        && let Some(checkout_id) = records.get::<CheckoutsByExternalId>(external_id.clone())?
+    {
+        return Err(Refusal::ExternalIdTaken { payment_id: None, checkout_id: Some(checkout_id) }.into());
+    }
+    Ok(())
 }
 
 /// The session with its id, or a refusal that names the payment which used it. A session whose saved card was forgotten
@@ -111,7 +145,7 @@ fn instrument(
 }
 
 fn payment(
-    command: &InitiatePayment,
+    (command, checkout_id): (&InitiatePayment, Option<CheckoutId>),
     session: &Session,
     integration: Integration,
     instrument: Instrument,
@@ -123,6 +157,7 @@ fn payment(
     let return_url = command.return_url.clone();
     Payment {
         external_id: command.external_id.clone(),
+        checkout_id,
         capture_mode: if command.capture { CaptureMode::Automatic } else { CaptureMode::Manual },
         customer_id: linked.map(|linked| linked.customer.id),
         contact: contact(given, linked),
@@ -147,10 +182,9 @@ fn initiated(
     linked: Option<Linked>,
     uses: impl Iterator<Item = Event>,
     context: &Context<'_>,
-) -> (Decision, Answer) {
-    let answer = Answer::Payment(payment.id);
+) -> Decision {
     let effect = Effect { payment_id: payment.id, kind: EffectKind::Authorize, opened_at: context.now };
     let mut events: Vec<Event> = linked.and_then(|linked| linked.event).into_iter().chain(uses).collect();
     events.push(Event::PaymentInitiated { payment: Arc::new(payment), effect });
-    (Decision { events, vault: Vec::new() }, answer)
+    Decision { events, vault: Vec::new() }
 }

@@ -17,6 +17,7 @@ mod contacts;
 mod cards;
 mod identifiers;
 mod initiate;
+mod checkouts;
 mod installations;
 mod keys;
 mod metadata;
@@ -33,5 +34,6 @@ mod token_uses;
 mod webhook_events;
 mod webhooks;
 
+pub use checkouts::can_pay;
 pub use context::{Context, Decision};
 pub use envelope::{Outcome, decide};

@@ -28,6 +28,7 @@ pub(super) fn create_merchant(
         created_at: context.now,
         suspended: false,
         card_numbers_in_identifiers: command.card_numbers_in_identifiers,
+        color: None,
     };
     let integrations = PaymentMethod::ON_AT_FIRST.into_iter().map(|method| (method, Integration::initial())).collect();
     let merchant_id = command.merchant_id;
@@ -44,11 +45,13 @@ pub(super) fn set_suspended(state: &MerchantState, suspended: bool) -> (Decision
 }
 
 pub(super) fn update_merchant(state: &MerchantState, command: &UpdateMerchant) -> Result<(Decision, Answer), Refusal> {
-    let now = profile(state)?.card_numbers_in_identifiers;
-    let Some(allowed) = command.card_numbers_in_identifiers.filter(|allowed| *allowed != now) else {
-        return Ok((Decision::nothing(), Answer::Changed(false)));
-    };
-    Ok((Decision::one(Event::CardNumbersInIdentifiersChanged { allowed }), Answer::Changed(true)))
+    let now = profile(state)?;
+    let allowed = command.card_numbers_in_identifiers.filter(|allowed| *allowed != now.card_numbers_in_identifiers);
+    let color = command.color.filter(|color| Some(*color) != now.color);
+    let allowed = allowed.map(|allowed| Event::CardNumbersInIdentifiersChanged { allowed });
+    let events: Vec<Event> = allowed.into_iter().chain(color.map(|color| Event::ColorChanged { color })).collect();
+    let changed = Answer::Changed(!events.is_empty());
+    Ok((Decision { events, vault: Vec::new() }, changed))
 }
 
 pub(super) fn configure_payment_method(

@@ -66,7 +66,8 @@ pub(super) fn select_payment_method(
     Ok((Decision::one(Event::SessionCreated { session, token_used_up }), answer))
 }
 
-fn instrument(
+/// The instrument of a selection. Its token or saved card must exist.
+pub(super) fn instrument(
     records: &impl Records,
     selection: &Selection,
     context: &Context<'_>,

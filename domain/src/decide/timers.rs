@@ -2,7 +2,7 @@
 
 use super::context::{Context, Decision};
 use super::netting::uncovered_minor;
-use super::{actions, disputes, metadata, operations, statements, token_uses};
+use super::{actions, checkouts, disputes, metadata, operations, statements, token_uses};
 use crate::effect::{Timer, TimerKind};
 use crate::event::{Answer, Event};
 use crate::ids::TransactionId;
@@ -27,6 +27,7 @@ pub(super) fn fire_timers(
         }
     }
     decision.vault = token_uses::vault_writes(&decision.events);
+    decision.vault.extend(checkouts::vault_writes(&decision.events));
     let changed = Answer::Changed(!decision.events.is_empty());
     Ok((decision, changed))
 }
@@ -44,6 +45,7 @@ fn fire(
         TimerKind::ActionDue(id) => actions::due(records, id, context.now),
         TimerKind::EvidenceDue(id) => Ok(disputes::evidence_due(records, id, context)?.into_iter().collect()),
         TimerKind::ExpireMetadata(id) => Ok(metadata::expire(records, id, timer.due, context)?.into_iter().collect()),
+        TimerKind::CheckoutDue(id) => Ok(checkouts::due(records, id, context.now)?.into_iter().collect()),
         TimerKind::EraseTokens(id) => token_uses::erase_with_customer(records, id, Some(timer.due), context),
         TimerKind::CloseStatement => Ok(Vec::new()), // Done before the transactions that become effective.
     }

@@ -2,14 +2,14 @@
 
 use super::context::Context;
 use crate::activity::Actor;
-use crate::dispute::DisputeStatus;
+use crate::checkout::CheckoutStatus;
 use crate::event::{DisputeClosing, Event};
-use crate::ids::{DisputeId, PaymentId, PayoutId};
+use crate::ids::{CheckoutId, PaymentId, PayoutId};
 use crate::payment::{CaptureMode, Payment, PaymentStatus};
 use crate::payout::PayoutStatus;
-use crate::records::{Payments, Records, Unreadable};
+use crate::records::{Checkouts, Payments, Records, Unreadable};
 use crate::refund::RefundStatus;
-use crate::webhook::{WebhookEvent, WebhookEventKind, WebhookObject};
+use crate::webhook::{EventCheckout, WebhookEvent, WebhookEventKind, WebhookObject};
 use std::sync::Arc;
 
 /// The webhook events of the recorded events, each with its number.
@@ -23,11 +23,20 @@ pub(super) fn following(
     for event in recorded {
         for unnumbered in [webhook_event_of(records, event)?, charge_back_of(records, event)?].into_iter().flatten() {
             sequence = sequence.saturating_add(1);
-            let UnnumberedEvent { kind, payment_id, object, amount_minor } = unnumbered;
+            let UnnumberedEvent { kind, payment_id, checkout, object, amount_minor } = unnumbered;
             let (id, created_at) = (context.mint(), context.now);
             let clock_ahead_ms = records.state().clock_offset_ms();
-            let event =
-                WebhookEvent { id, sequence, kind, payment_id, object, amount_minor, created_at, clock_ahead_ms };
+            let event = WebhookEvent {
+                id,
+                sequence,
+                kind,
+                payment_id,
+                checkout,
+                object,
+                amount_minor,
+                created_at,
+                clock_ahead_ms,
+            };
             events.push(Event::WebhookEventRecorded(event));
         }
     }
@@ -38,6 +47,7 @@ pub(super) fn following(
 struct UnnumberedEvent {
     kind: WebhookEventKind,
     payment_id: Option<PaymentId>,
+    checkout: Option<EventCheckout>,
     object: WebhookObject,
     amount_minor: u64,
 }
@@ -71,25 +81,25 @@ fn webhook_event_of(records: &impl Records, event: &Event) -> Result<Option<Unnu
         })
     } else if let Event::RefundConfirmed { refund_id, payment_id, amount_minor, .. } = event {
         let object = WebhookObject::Refund(*refund_id, RefundStatus::Successful);
-        Ok(Some(of_refund(*payment_id, object, *amount_minor)))
+        of_refund(records, *payment_id, object, *amount_minor)
     } else if let Event::RefundFailed { refund_id, payment_id, amount_minor, .. } = event {
         let object = WebhookObject::Refund(*refund_id, RefundStatus::Failed);
-        Ok(Some(of_refund(*payment_id, object, *amount_minor)))
+        of_refund(records, *payment_id, object, *amount_minor)
     } else if let Event::DisputeOpened { dispute, .. } = event {
-        Ok(Some(of_dispute(
-            WebhookEventKind::DisputeOpened,
-            dispute.payment_id,
-            dispute.id,
-            dispute.status,
-            dispute.money.amount.get(),
-        )))
+        let object = WebhookObject::Dispute(dispute.id, dispute.status);
+        about(records, WebhookEventKind::DisputeOpened, dispute.payment_id, object, dispute.money.amount.get())
     } else if let Event::DisputeClosed(closing) = event {
         let DisputeClosing { dispute_id, payment_id, outcome, amount_minor, .. } = closing;
-        Ok(Some(of_dispute(WebhookEventKind::DisputeClosed, *payment_id, *dispute_id, outcome.status(), *amount_minor)))
+        let object = WebhookObject::Dispute(*dispute_id, outcome.status());
+        about(records, WebhookEventKind::DisputeClosed, *payment_id, object, *amount_minor)
     } else if let Event::PayoutPaid { payout_id, amount_minor, at: _ } = event {
         Ok(Some(of_payout(*payout_id, PayoutStatus::Successful, *amount_minor)))
     } else if let Event::PayoutFailed { payout_id, amount_minor, .. } = event {
         Ok(Some(of_payout(*payout_id, PayoutStatus::Failed, *amount_minor)))
+    } else if let Event::CheckoutCompleted { checkout_id, at: _ } = event {
+        of_checkout(records, *checkout_id, WebhookEventKind::CheckoutCompleted, CheckoutStatus::Completed)
+    } else if let Event::CheckoutExpired { checkout_id, at: _ } = event {
+        of_checkout(records, *checkout_id, WebhookEventKind::CheckoutExpired, CheckoutStatus::Expired)
     } else {
         Ok(None)
     }
@@ -129,25 +139,56 @@ fn of_payment(
     let payment: Option<Arc<Payment>> = records.shared::<Payments>(payment_id)?;
     Ok(payment.and_then(|payment| {
         let object = WebhookObject::Payment(status_of(&payment)?);
-        Some(UnnumberedEvent { kind, payment_id: Some(payment_id), object, amount_minor: payment.money.amount.get() })
+        let (checkout, amount_minor) = (checkout_of(&payment), payment.money.amount.get());
+        Some(UnnumberedEvent { kind, payment_id: Some(payment_id), checkout, object, amount_minor })
     }))
 }
 
-const fn of_refund(payment_id: PaymentId, object: WebhookObject, amount_minor: u64) -> UnnumberedEvent {
-    UnnumberedEvent { kind: WebhookEventKind::RefundCompleted, payment_id: Some(payment_id), object, amount_minor }
+/// The checkout of a payment, with its reference as of now.
+fn checkout_of(payment: &Payment) -> Option<EventCheckout> {
+    let has_external_id = payment.external_id.is_some();
+    payment.checkout_id.map(|id| EventCheckout { id, has_external_id })
 }
 
-const fn of_dispute(
+fn of_refund(
+    records: &impl Records,
+    payment_id: PaymentId,
+    object: WebhookObject,
+    amount_minor: u64,
+) -> Result<Option<UnnumberedEvent>, Unreadable> {
+    about(records, WebhookEventKind::RefundCompleted, payment_id, object, amount_minor)
+}
+
+/// An event about an object of a payment.
+fn about(
+    records: &impl Records,
     kind: WebhookEventKind,
     payment_id: PaymentId,
-    id: DisputeId,
-    status: DisputeStatus,
+    object: WebhookObject,
     amount_minor: u64,
-) -> UnnumberedEvent {
-    UnnumberedEvent { kind, payment_id: Some(payment_id), object: WebhookObject::Dispute(id, status), amount_minor }
+) -> Result<Option<UnnumberedEvent>, Unreadable> {
+    let checkout = records.shared::<Payments>(payment_id)?.and_then(|payment| checkout_of(&payment));
+    Ok(Some(UnnumberedEvent { kind, payment_id: Some(payment_id), checkout, object, amount_minor }))
+}
+
+/// An event about a checkout, with its newest payment.
+fn of_checkout(
+    records: &impl Records,
+    id: CheckoutId,
+    kind: WebhookEventKind,
+    status: CheckoutStatus,
+) -> Result<Option<UnnumberedEvent>, Unreadable> {
+    Ok(records.shared::<Checkouts>(id)?.map(|found| UnnumberedEvent {
+        kind,
+        payment_id: found.newest_payment(),
+        checkout: Some(EventCheckout { id, has_external_id: found.external_id.is_some() }),
+        object: WebhookObject::Checkout(status),
+        amount_minor: found.money.amount.get(),
+    }))
 }
 
 const fn of_payout(payout_id: PayoutId, status: PayoutStatus, amount_minor: u64) -> UnnumberedEvent {
     let object = WebhookObject::Payout(payout_id, status);
-    UnnumberedEvent { kind: WebhookEventKind::PayoutCompleted, payment_id: None, object, amount_minor }
+    let kind = WebhookEventKind::PayoutCompleted;
+    UnnumberedEvent { kind, payment_id: None, checkout: None, object, amount_minor }
 }

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::TokenUsage;
-use till_domain::customer::OTHER_EMAILS_MAX;
+use till_domain::checkout::{Checkout, CheckoutStatus};
+use till_domain::customer::{CustomerFields, OTHER_EMAILS_MAX};
 use till_domain::customer_action::AuthenticationStatus;
 use till_domain::dispute::{DisputeStatus, OpenDispute};
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
@@ -15,17 +16,17 @@ use till_domain::ids::{CardId, CustomerId, IdPosition, PaymentId, RawId, TokenId
 use till_domain::ledger::{Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, Transaction};
 use till_domain::metadata::{ItemHash, MetadataPath, MetadataRecord, MetadataSet, SetNumber};
 use till_domain::money::AMOUNT_MAX_MINOR;
-use till_domain::payment::{CaptureTime, Payment, PaymentAction, PaymentStatus};
+use till_domain::payment::{CaptureMode, CaptureTime, Payment, PaymentAction, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::records::{
-    Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CurrentPlan,
-    CustomerActions, CustomerCards, CustomerTokens, Customers, CustomersByEmail, CustomersByExternalId,
-    CustomersByMobile, CustomersByOtherEmail, Disputes, DisputesByPayment, DisputesByStatus, Effects, Entries,
-    Installations, Integrations, Invoices, InvoicesByExternalId, MemoryRows, MerchantState, Metadata,
-    MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets,
-    OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts, PayoutsByExternalId, PayoutsByStatus, Profiles,
-    QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, TestClocks,
-    Timers, TokenQueues, TokenUses, Tokens, Topups, TopupsByExternalId, Transactions, Users,
+    Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, Checkouts,
+    CheckoutsByExternalId, CheckoutsByStatus, CurrentPlan, CustomerActions, CustomerCards, CustomerTokens, Customers,
+    CustomersByEmail, CustomersByExternalId, CustomersByMobile, CustomersByOtherEmail, Disputes, DisputesByPayment,
+    DisputesByStatus, Effects, Entries, Installations, Integrations, Invoices, InvoicesByExternalId, MemoryRows,
+    MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions,
+    MetadataSets, OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts, PayoutsByExternalId,
+    PayoutsByStatus, Profiles, QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions,
+    Single, TestClocks, Timers, TokenQueues, TokenUses, Tokens, Topups, TopupsByExternalId, Transactions, Users,
 };
 use till_domain::refund::RefundStatus;
 use till_domain::time::Millis;
@@ -41,6 +42,7 @@ pub(crate) fn check(world: &ScenarioWorld) {
     check_refunds(world);
     check_disputes(world);
     check_payouts(world);
+    check_checkouts(world);
     statements::check(world);
     check_customers(world);
     check_timers(world);
@@ -180,6 +182,8 @@ fn check_webhook_events(before: u64, mutation: &Mutation, after: u64) {
                 | Event::PayoutFailed { .. }
                 | Event::DisputeOpened { .. }
                 | Event::DisputeClosed(_)
+                | Event::CheckoutCompleted { .. }
+                | Event::CheckoutExpired { .. }
         )
     });
     let ends = u64::try_from(ends.count()).expect("few");
@@ -234,6 +238,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
         Event::SessionCreated { session, token_used_up: _ } => vec![session.id.raw()],
         Event::CustomerCreated(customer) => vec![customer.id.raw()],
         Event::PaymentInitiated { payment, effect: _ } => vec![payment.id.raw()],
+        Event::CheckoutStarted(checkout) => vec![checkout.id.raw()],
         Event::PaymentCaptured { payment_id: _, released_minor: _, capture: _, transaction, activity } => {
             [posted_by(transaction), vec![activity.id.raw()]].concat()
         }
@@ -286,6 +291,13 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::ActionTaken { .. }
         | Event::ActionCancelRequested { .. }
         | Event::SessionCanceled { .. }
+        | Event::ColorChanged { .. }
+        | Event::CheckoutPaid { .. }
+        | Event::CheckoutReopened { .. }
+        | Event::CheckoutClosed { .. }
+        | Event::CheckoutCompleted { .. }
+        | Event::CheckoutExpired { .. }
+        | Event::CheckoutCustomerErased { .. }
         | Event::RefundFailed { .. }
         | Event::PayoutPaid { .. }
         | Event::PayoutFailed { .. }
@@ -581,6 +593,57 @@ fn check_payouts(world: &ScenarioWorld) {
     assert_eq!(world.all::<OpenPayouts>().len(), pending.count());
 }
 
+/// A checkout, its payments and its indexes agree; at most one of its payments is alive or keeps money.
+fn check_checkouts(world: &ScenarioWorld) {
+    let checkouts = world.all::<Checkouts>();
+    let count = |is_such: &dyn Fn(&&Checkout) -> bool| checkouts.iter().filter(is_such).count();
+    for checkout in &checkouts {
+        let payments: Vec<Payment> = checkout.payments.iter().map(|id| world.payment_row(*id)).collect();
+        assert!(payments.iter().all(|payment| payment.checkout_id == Some(checkout.id)));
+        let is_over = |payment: &&Payment| {
+            matches!(payment.status, PaymentStatus::Failed | PaymentStatus::Expired | PaymentStatus::Voided)
+        };
+        let over = payments.iter().filter(is_over).count();
+        assert!(payments.len() - over <= 1, "two payments of {} are alive", checkout.id);
+        assert!(payments.split_last().is_none_or(|(_, earlier)| earlier.iter().all(|payment| is_over(&payment))));
+        let newest = payments.last();
+        let is_undecided = newest.is_some_and(|payment| match payment.capture_mode {
+            CaptureMode::Automatic => matches!(payment.status, PaymentStatus::Pending | PaymentStatus::Authorized),
+            CaptureMode::Manual => payment.status == PaymentStatus::Pending,
+        });
+        assert_eq!(checkout.in_progress, is_undecided && checkout.status == CheckoutStatus::Open, "{checkout:?}");
+        assert_eq!(checkout.ended_at.is_none(), checkout.status == CheckoutStatus::Open);
+        assert!(world.find::<CheckoutsByStatus>((checkout.status, checkout.id)).is_some());
+        check_reference_of_checkout(world, checkout, &payments);
+    }
+    assert_eq!(world.all::<CheckoutsByStatus>().len(), checkouts.len());
+    let holding = count(&|checkout| checkout.external_id.is_some() && has_reference(checkout));
+    assert_eq!(world.all::<CheckoutsByExternalId>().len(), holding);
+    let open = count(&|checkout| checkout.status == CheckoutStatus::Open);
+    assert_eq!(world.state.open_checkouts, u64::try_from(open).expect("few"));
+    let made: usize = checkouts.iter().map(|checkout| checkout.payments.len()).sum();
+    let of_checkouts = world.all::<Payments>().into_iter().filter(|payment| payment.checkout_id.is_some());
+    assert_eq!(of_checkouts.count(), made);
+}
+
+/// False for a checkout that expired without a payment.
+fn has_reference(checkout: &Checkout) -> bool {
+    checkout.status != CheckoutStatus::Expired || !checkout.payments.is_empty()
+}
+
+/// The newest payment of a checkout has its reference, and no other.
+fn check_reference_of_checkout(world: &ScenarioWorld, checkout: &Checkout, payments: &[Payment]) {
+    let Some(external_id) = &checkout.external_id else { return };
+    if has_reference(checkout) {
+        assert_eq!(world.find::<CheckoutsByExternalId>(external_id.clone()), Some(checkout.id));
+    }
+    let newest = checkout.newest_payment();
+    for payment in payments {
+        let expected = Some(external_id).filter(|_| newest == Some(payment.id));
+        assert_eq!(payment.external_id.as_ref(), expected);
+    }
+}
+
 fn check_references_of_payments(world: &ScenarioWorld, payments: &[Payment]) {
     check_shown_emails(world, payments);
     let named: BTreeMap<_, PaymentId> =
@@ -683,10 +746,17 @@ fn check_timers(world: &ScenarioWorld) {
     let acting = payments.iter().filter_map(|payment| {
         Some(Timer { due: payment.open_action_until()?, kind: TimerKind::ActionDue(payment.id) })
     });
+    let checkouts = world.all::<Checkouts>().into_iter().filter_map(|checkout| {
+        let has_timer = match checkout.status {
+            CheckoutStatus::Open => !checkout.closes,
+            CheckoutStatus::Completed | CheckoutStatus::Expired => checkout.customer != CustomerFields::default(),
+        };
+        has_timer.then(|| Timer { due: checkout.due(), kind: TimerKind::CheckoutDue(checkout.id) })
+    });
     let period = world.state.statement_period;
     let closing = period.map(|period| Timer { due: period.ends_at, kind: TimerKind::CloseStatement });
     let mut expected: Vec<Timer> =
-        held.chain(lapsing).chain(acting).chain(expiring).chain(evidence).chain(closing).collect();
+        held.chain(lapsing).chain(acting).chain(expiring).chain(evidence).chain(checkouts).chain(closing).collect();
     expected.sort_unstable();
     let is_erasure = |timer: &Timer| matches!(timer.kind, TimerKind::EraseTokens(_));
     let (erasures, timers): (Vec<Timer>, Vec<Timer>) = world.timers().into_iter().partition(is_erasure);

@@ -101,6 +101,7 @@ fn act(world: &mut ScenarioWorld, id: PaymentId, action: PaymentAction) -> Resul
                 TimerKind::ExpireMetadata(_)
                 | TimerKind::EvidenceDue(_)
                 | TimerKind::ActionDue(_)
+                | TimerKind::CheckoutDue(_)
                 | TimerKind::CloseStatement
                 | TimerKind::EraseTokens(_) => false,
             };

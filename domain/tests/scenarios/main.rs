@@ -13,6 +13,7 @@ mod world;
 // The sentences.
 mod balance;
 mod captures;
+mod checkouts;
 mod contacts;
 mod customers;
 mod idempotency;

@@ -159,7 +159,9 @@ fn a_taken_external_id_is_refused_before_a_too_large_total() {
     let token = world.token(1, TokenUsage::Single);
     let session = world.session(select_token(token).money(thb(AMOUNT_MAX_MINOR)));
     let ask = initiate(session).money(thb(AMOUNT_MAX_MINOR));
-    world.when(ask.clone().external_id("order-1")).refused(Refusal::ExternalIdTaken { payment_id });
+    world
+        .when(ask.clone().external_id("order-1"))
+        .refused(Refusal::ExternalIdTaken { payment_id: Some(payment_id), checkout_id: None });
     world.when(ask.external_id("order-2")).refused(Refusal::TotalTooLarge);
 }
 
@@ -171,6 +173,6 @@ fn every_refused_call_leaves_the_session_usable() {
     world.when(initiate(session).money(thb(1))).refused(differs(thb(1)));
     world.when(initiate(session)).refused(Refusal::CardIdMissing);
     let taken = initiate(session).card(card).external_id("order-1");
-    world.when(taken).refused(Refusal::ExternalIdTaken { payment_id });
+    world.when(taken).refused(Refusal::ExternalIdTaken { payment_id: Some(payment_id), checkout_id: None });
     world.when(initiate(session).card(card).external_id("order-2")).takes_effect();
 }

@@ -184,7 +184,7 @@ fn an_external_id_names_one_payment_and_the_refusal_says_which() {
     let payment_id = world.payment(initiate(session).external_id("order-1"));
     let session = world.card_session();
     let again = initiate(session).external_id("order-1");
-    world.when(again).refused(Refusal::ExternalIdTaken { payment_id });
+    world.when(again).refused(Refusal::ExternalIdTaken { payment_id: Some(payment_id), checkout_id: None });
     world.when(initiate(session).external_id("order-2")).takes_effect();
 }
 
@@ -194,7 +194,9 @@ fn an_external_id_is_taken_by_a_payment_that_failed_too() {
     let payment_id = world.payment(initiate(session).external_id("order-1"));
     world.given(result(payment_id, declined()));
     let session = world.card_session();
-    world.when(initiate(session).external_id("order-1")).refused(Refusal::ExternalIdTaken { payment_id });
+    world
+        .when(initiate(session).external_id("order-1"))
+        .refused(Refusal::ExternalIdTaken { payment_id: Some(payment_id), checkout_id: None });
 }
 
 #[test]

@@ -8,30 +8,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
 use till_domain::card::{CardExpiry, SaveCard, TokenUsage};
 use till_domain::command::{
-    AuthorizationResult, CallResult, Command, EvidenceResult, Expired, Selection, SweepMetadata,
+    AuthorizationResult, CallResult, CheckoutChoice, Command, EvidenceResult, Expired, Selection, SweepMetadata,
 };
-use till_domain::customer::CustomerFields;
+use till_domain::customer::{CardRef, CustomerFields};
 use till_domain::decide::Outcome;
 use till_domain::dispute::DisputeOutcome;
 use till_domain::effect::{Effect, EffectId, EffectKind, Timer};
 use till_domain::event::{Answer, DisputeClosing, Event};
 use till_domain::ids::{
-    CardId, CustomerId, DisputeId, Entropy, InstallationId, KeyId, PaymentId, PayoutId, RefundId, SessionId, TokenId,
-    TransactionId, WebhookEventId, WebhookId,
+    CardId, CheckoutId, CustomerId, DisputeId, Entropy, InstallationId, KeyId, PaymentId, PayoutId, RefundId,
+    SessionId, TokenId, TransactionId, WebhookEventId, WebhookId,
 };
 use till_domain::ledger::EntryStatus;
 use till_domain::merchant::{Integration, PaymentMethod};
 use till_domain::metadata::{SetNumber, SweptItem};
 use till_domain::money::{AMOUNT_MAX_MINOR, Money};
 use till_domain::payment::OperationKind;
-use till_domain::records::{AnyKey, Cards, Disputes, MetadataGarbage, MetadataItems, Payments, Payouts, Transactions};
+use till_domain::records::{
+    AnyKey, Cards, Checkouts, Disputes, MetadataGarbage, MetadataItems, Payments, Payouts, Transactions,
+};
 use till_domain::refusal::DecisionError;
-use till_domain::session::InterestBearer;
+use till_domain::session::{InstallmentPlan, InterestBearer};
 use till_domain::time::Millis;
 use till_domain::webhook::WebhookEvent;
 
 /// Commands of one run.
-const STEPS: u64 = 9_000;
+const STEPS: u64 = 12_000;
 /// Steps between two checks of everything, whose cost grows with the log.
 const STEPS_BETWEEN_FULL_CHECKS: u64 = 1_000;
 /// Steps before the first top-up and the first large payment, so that refusals for lack of money occur at first.
@@ -120,6 +122,7 @@ struct Run {
     tokens: Vec<TokenId>,
     sessions: Vec<(SessionId, Money, Option<InterestBearer>)>,
     payments: Vec<PaymentId>,
+    checkouts: Vec<CheckoutId>,
     customers: Vec<CustomerId>,
     cards: Vec<CardId>,
     keys: Vec<KeyId>,
@@ -146,6 +149,7 @@ impl Run {
     fn seeded(seed: u64, steps_without_topup: usize) -> Run {
         let mut world = if seed.is_multiple_of(3) { ScenarioWorld::on_test_clock() } else { ScenarioWorld::open() };
         world.given(configure(PaymentMethod::Card, with_fee(6_000, 5)));
+        world.given(configure(PaymentMethod::PromptPay, with_fee(0, 0)));
         Run {
             world,
             random: Random::seeded(seed),
@@ -153,6 +157,7 @@ impl Run {
             tokens: Vec::new(),
             sessions: Vec::new(),
             payments: Vec::new(),
+            checkouts: Vec::new(),
             customers: Vec::new(),
             cards: Vec::new(),
             keys: Vec::new(),
@@ -212,12 +217,13 @@ impl Run {
     fn ask(&mut self) -> Ask {
         let ask = match self.random.below(100) {
             0..=7 => self.tokenization(),
-            8..=23 => self.selection(),
+            8..=18 => self.selection(),
+            19..=23 => self.checkout(),
             24..=43 => self.initiation(),
             44..=59 => self.acquirer_result(),
             60..=66 if self.world.state.test_clock.is_some() && self.random.once_in(3) => self.clock_change(),
             60..=66 => self.due_timers(),
-            67..=70 if self.random.once_in(2) => self.dispute(),
+            67..=70 if !self.random.once_in(3) => self.dispute(),
             67..=80 => self.call_about_a_payment(),
             81 | 82 => self.sweeping(),
             81..=84 if self.random.once_in(4) => self.payout(),
@@ -285,6 +291,56 @@ impl Run {
         match self.random.pick(&self.keys).filter(|_| self.random.once_in(10)) {
             Some(key_id) => ask.by(TestCaller::MerchantWith(key_id)),
             None => ask,
+        }
+    }
+
+    /// A checkout is started, paid, paid in another way, or ended: one of the last ones, so that most can still be paid.
+    fn checkout(&mut self) -> Ask {
+        let recent = &self.checkouts[self.checkouts.len().saturating_sub(2)..];
+        let id = self.random.pick(recent).unwrap_or(raw_id(9, CheckoutId::from_raw));
+        match self.random.below(12) {
+            0 => expire_checkout(id),
+            1 | 2 => self.start_checkout(),
+            3..=6 => {
+                let newest = self.world.find::<Checkouts>(id).and_then(|checkout| checkout.newest_payment());
+                let replaced = newest.or_else(|| self.random.pick(&self.payments));
+                let session = replaced.map(|id| self.world.payment_row(id).session_id);
+                let choice = self.choice();
+                pay_instead(id, choice, session)
+            }
+            _ => {
+                let choice = self.choice();
+                let mut ask = pay_checkout(id, choice);
+                if let Command::PayCheckout(command) = &mut ask.command {
+                    command.saves_card = self.random.once_in(3);
+                }
+                ask
+            }
+        }
+    }
+
+    fn start_checkout(&mut self) -> Ask {
+        let mut start = start_checkout(self.world.first_installation()).customer(self.customer());
+        start.0.money = self.money();
+        start.0.offers_saved_cards = start.0.customer.id.is_some();
+        start.0.capture = !self.random.once_in(3);
+        start.0.lifetime_seconds = 60 + self.random.below(40_000);
+        if self.random.once_in(2) {
+            start.external_id(&format!("order-{}", self.random.below(2_000))).into()
+        } else {
+            start.into()
+        }
+    }
+
+    fn choice(&mut self) -> CheckoutChoice {
+        match self.random.below(6) {
+            0 => CheckoutChoice::Installment(InstallmentPlan::SandboxThreeMonths),
+            1 | 2 => CheckoutChoice::PromptPay,
+            3 => match self.random.pick(&self.cards) {
+                Some(card_id) => CheckoutChoice::SavedCard(CardRef::Own(card_id)),
+                None => CheckoutChoice::MobileBanking,
+            },
+            _ => CheckoutChoice::Token(self.recent_token()),
         }
     }
 
@@ -701,6 +757,20 @@ impl Run {
                 self.open(effect);
             }
             Event::SessionCanceled { .. } => self.saw("session canceled"),
+            Event::CheckoutStarted(checkout) => {
+                self.saw("checkout started");
+                self.checkouts.push(checkout.id);
+            }
+            Event::CheckoutPaid { checkout_id, .. } => {
+                let attempts = self.world.look_up::<Checkouts>(*checkout_id).payments.len();
+                self.saw(if attempts > 1 { "checkout paid again" } else { "checkout paid" });
+            }
+            Event::CheckoutReopened { .. } => self.saw("checkout reopened"),
+            Event::CheckoutClosed { .. } => self.saw("checkout closed"),
+            Event::CheckoutCompleted { .. } => self.saw("checkout completed"),
+            Event::CheckoutExpired { .. } => self.saw("checkout expired"),
+            Event::CheckoutCustomerErased { .. } => self.saw("checkout erased"),
+            Event::ColorChanged { .. } => self.saw("color changed"),
             Event::PaymentCaptured { payment_id, .. } => {
                 let was_asked_for = self.open.remove(&EffectId::operation(*payment_id)).is_some();
                 self.saw(if was_asked_for { "captured later" } else { "captured at once" });
@@ -917,6 +987,18 @@ fn check_that_everything_was_reached(seen: &BTreeSet<String>) {
         "action canceled",
         "action timed out",
         "session canceled",
+        "checkout started",
+        "checkout paid",
+        "checkout paid again",
+        "checkout reopened",
+        "checkout closed",
+        "checkout completed",
+        "checkout expired",
+        "checkout erased",
+        "CheckoutState",
+        "CheckoutNotFound",
+        "ReplacedSessionNotFound",
+        "SavingNotOffered",
         "refund requested",
         "refund confirmed",
         "refund confirmed on hold",

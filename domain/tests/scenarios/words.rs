@@ -2,21 +2,23 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
+use till_domain::checkout::{CHECKOUT_LIFETIME_MAX_SECONDS, CheckoutRef};
 use till_domain::command::{
     AddInstallation, AddToMetadataSet, AddTopup, AdvanceClock, AuthenticationResult, AuthorizationResult, CallResult,
-    Cancellation, CapturePayment, ChallengeDispute, ChargeInvoice, Command, ConnectWebhook, ContactChange,
-    ContactFields, CreateMerchant, DeleteMetadata, EvidenceResult, Expired, GenerateKey, InitiatePayment, OpenDispute,
-    RecordOperation, RedeliverWebhook, RedeliveredEvents, RefundPayment, RemoveFromMetadataSet, RequiredAction,
-    RotateSecret, SaveCardOfToken, SelectPaymentMethod, Selection, SendPayout, StepClock, SyncMetadata, TeamChange,
-    TokenizeCard, UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
+    Cancellation, CapturePayment, ChallengeDispute, ChargeInvoice, CheckoutChoice, Command, ConnectWebhook,
+    ContactChange, ContactFields, CreateMerchant, DeleteMetadata, EvidenceResult, Expired, GenerateKey,
+    InitiatePayment, OpenDispute, PayCheckout, RecordOperation, RedeliverWebhook, RedeliveredEvents, RefundPayment,
+    RemoveFromMetadataSet, RequiredAction, RotateSecret, SaveCardOfToken, SelectPaymentMethod, Selection, SendPayout,
+    StartCheckout, StepClock, SyncMetadata, TeamChange, TokenizeCard, UpdateInstallation, UpdateMerchant,
+    UpdateWebhook, WebhookChange,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::customer_action::CustomerStep;
 use till_domain::dispute::DisputeOutcome;
 use till_domain::effect::Timer;
 use till_domain::ids::{
-    CardId, CustomerId, DisputeId, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PayoutId, PlanId,
-    RefundId, SessionId, TokenId, UserId, WebhookEventId, WebhookId,
+    CardId, CheckoutId, CustomerId, DisputeId, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PayoutId,
+    PlanId, RefundId, SessionId, TokenId, UserId, WebhookEventId, WebhookId,
 };
 use till_domain::key::KeyDigest;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Platform};
@@ -217,7 +219,7 @@ asks! {
     Operator suspend() = SuspendMerchant;
     Operator resume() = ResumeMerchant;
     Operator take_card_numbers(allowed: bool) =
-        UpdateMerchant(UpdateMerchant { card_numbers_in_identifiers: Some(allowed) });
+        UpdateMerchant(UpdateMerchant { card_numbers_in_identifiers: Some(allowed), color: None });
     Operator open_balance() = OpenBalance;
     Operator topup(minor: u64) = AddTopup(AddTopup { amount: amount(minor), external_id: None });
     Operator invoice(minor: u64) =
@@ -793,4 +795,80 @@ pub(crate) fn disable_webhook(id: WebhookId) -> Ask {
 
 fn change_webhook(change: WebhookChange) -> Ask {
     Ask::of(TestCaller::Merchant, Command::ChangeWebhook(crate::world::raw_id(1, MerchantId::from_raw), change))
+}
+
+/// A call of start-checkout over the usual price; its methods set what differs.
+#[derive(Debug, Clone)]
+pub(crate) struct StartCall(pub(crate) StartCheckout);
+
+pub(crate) fn start_checkout(installation_id: InstallationId) -> StartCall {
+    StartCall(StartCheckout {
+        installation_id,
+        external_id: None,
+        money: thb(PRICE_MINOR),
+        lines: Vec::new(),
+        capture: true,
+        methods: Vec::new(),
+        interest_bearer: InterestBearer::Customer,
+        locale: None,
+        return_url: ReturnUrl::new("https://shop.example/return").expect("a test URL of proper form"),
+        cancel_url: None,
+        customer: customer_fields(),
+        offers_saved_cards: false,
+        lifetime_seconds: CHECKOUT_LIFETIME_MAX_SECONDS,
+    })
+}
+
+impl StartCall {
+    pub(crate) fn external_id(mut self, text: &str) -> StartCall {
+        self.0.external_id = Some(external(text));
+        self
+    }
+
+    /// Saved cards are offered to this customer.
+    pub(crate) fn offered_to(mut self, customer: CustomerFields) -> StartCall {
+        self.0.customer = customer;
+        self.0.offers_saved_cards = true;
+        self
+    }
+
+    pub(crate) fn customer(mut self, customer: CustomerFields) -> StartCall {
+        self.0.customer = customer;
+        self
+    }
+
+    pub(crate) fn lifetime(mut self, seconds: u64) -> StartCall {
+        self.0.lifetime_seconds = seconds;
+        self
+    }
+
+    /// `capture: false`.
+    pub(crate) fn authorize_only(mut self) -> StartCall {
+        self.0.capture = false;
+        self
+    }
+}
+
+impl From<StartCall> for Ask {
+    fn from(start: StartCall) -> Ask {
+        Ask::of(TestCaller::Merchant, Command::StartCheckout(start.0))
+    }
+}
+
+pub(crate) fn pay_checkout(checkout_id: CheckoutId, choice: CheckoutChoice) -> Ask {
+    pay_instead(checkout_id, choice, None)
+}
+
+/// The customer pays in another way than by this session.
+pub(crate) fn pay_instead(
+    checkout_id: CheckoutId,
+    choice: CheckoutChoice,
+    replaces: impl Into<Option<SessionId>>,
+) -> Ask {
+    let command = PayCheckout { checkout_id, choice, saves_card: false, replaces: replaces.into() };
+    Ask::of(TestCaller::Client, Command::PayCheckout(command))
+}
+
+pub(crate) fn expire_checkout(id: CheckoutId) -> Ask {
+    Ask::of(TestCaller::Merchant, Command::ExpireCheckout(CheckoutRef::Own(id)))
 }

@@ -17,15 +17,15 @@ use till_domain::decide::{Context, Outcome, decide};
 use till_domain::effect::{Timer, TimerKind};
 use till_domain::event::{Answer, Mutation, VaultWrite};
 use till_domain::ids::{
-    CardId, CustomerId, DisputeId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId,
-    RawId, RefundId, SessionId, TokenId, TopupId, WebhookId,
+    CardId, CheckoutId, CustomerId, DisputeId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId, PaymentId,
+    PayoutId, RawId, RefundId, SessionId, TokenId, TopupId, WebhookId,
 };
 use till_domain::ledger::{Account, BalanceTotals, Direction, EntryType, Transaction};
 use till_domain::merchant::{PaymentMethod, SETTLEMENT_DELAY_DEFAULT_SECONDS};
 use till_domain::metadata::{Document, Piece, SetNumber};
 use till_domain::payment::Payment;
 use till_domain::records::{
-    AnyKey, AnyRow, ApiKeys, Cards, Customers, MemoryRows, MerchantState, Metadata, MetadataDocuments,
+    AnyKey, AnyRow, ApiKeys, Cards, Checkouts, Customers, MemoryRows, MerchantState, Metadata, MetadataDocuments,
     MetadataPositions, Payments, Records, Refunds, Rows, RowsMut, Sessions, Table, Tokens, Transactions, Unreadable,
 };
 use till_domain::refund::Refund;
@@ -224,6 +224,7 @@ impl ScenarioWorld {
             VaultWrite::ForgetKeyText(id) => self.key_texts.remove(&id) || self.find::<ApiKeys>(id).is_some(),
             VaultWrite::ForgetTokenKey(id) => self.find::<Tokens>(id).is_none(),
             VaultWrite::ForgetSessionKey(id) => self.find::<Sessions>(id).is_none(),
+            VaultWrite::ForgetCheckoutKey(id) => self.look_up::<Checkouts>(id).customer == CustomerFields::default(),
         };
         assert!(fits, "{write:?} does not fit what the vault keeps");
     }
@@ -306,6 +307,14 @@ impl ScenarioWorld {
         let session = self.card_session();
         let id = self.payment(initiate(session).customer(customer));
         self.look_up::<Payments>(id)
+    }
+
+    /// A checkout of the usual price.
+    pub(crate) fn checkout(&mut self, ask: impl Into<Ask>) -> CheckoutId {
+        match self.given(ask) {
+            Answer::Checkout(id) => id,
+            other => panic!("a checkout was asked for, not {other:?}"),
+        }
     }
 
     pub(crate) fn captured(&mut self, ask: impl Into<Ask>) -> PaymentId {

@@ -6,7 +6,7 @@ use till_actors::Answered;
 use till_domain::command::{Caller, Command, CreateMerchant, Idempotency, UpdateMerchant};
 use till_domain::event::Answer;
 use till_domain::ids::{IdPosition, MerchantId, RawId};
-use till_domain::merchant::{SETTLEMENT_DELAY_DEFAULT_SECONDS, SETTLEMENT_DELAY_MAX_SECONDS};
+use till_domain::merchant::{Color, SETTLEMENT_DELAY_DEFAULT_SECONDS, SETTLEMENT_DELAY_MAX_SECONDS};
 use till_domain::records::{CreatedMerchant, CreatedMerchants, MerchantDirectory, Rows};
 use till_domain::text::TimeZone;
 use till_domain::time::Millis;
@@ -27,6 +27,15 @@ pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&SUSPEND_MERCHANT, &ByOperator(NAMED, |()| Command::SuspendMerchant)),
     Endpoint(&RESUME_MERCHANT, &ByOperator(NAMED, |()| Command::ResumeMerchant)),
 ];
+
+/// A colour as style sheets write it.
+const COLOR: Field<Color> = Field {
+    value_type: ValueType::Text(Text::of(7, 7, "#0a7fff").matching("^#[0-9a-f]{6}$")),
+    parse: |value| {
+        let color = value.as_str().and_then(Color::parse);
+        color.ok_or_else(|| "must be # and six lower-case hexadecimal digits, such as #0a7fff".to_owned())
+    },
+};
 
 /// The argument that permits identifiers that look like card numbers.
 const CARD_NUMBERS_ARGUMENT: Optional<bool> = BOOLEAN
@@ -71,7 +80,10 @@ static CREATE_MERCHANT: Declaration = Declaration {
 const UPDATED: ArgumentSet<(MerchantId, UpdateMerchant)> = arguments!({
     merchant_id: MERCHANT_ARGUMENT,
     card_numbers_in_identifiers: CARD_NUMBERS_ARGUMENT,
-} => (merchant_id, UpdateMerchant { card_numbers_in_identifiers }));
+    color: COLOR.optional(
+        "The colour of its pages for customers, `#rrggbb` in lower case. It is used only where it has enough contrast.",
+    ),
+} => (merchant_id, UpdateMerchant { card_numbers_in_identifiers, color }));
 
 static UPDATE_MERCHANT: Declaration = Declaration {
     name: "update-merchant",

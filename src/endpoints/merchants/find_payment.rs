@@ -15,6 +15,7 @@ static FIND_PAYMENT: Declaration = Declaration {
     arguments: &[PAYMENT_ARGUMENT.argument],
     returns: Returns::Object(&PAYMENT),
     errors: &[PAYMENT_NOT_FOUND],
+    flags: Flags { answers_addresses: true, ..Flags::QUERY },
     ..Declaration::query(Package::Merchants, "payments")
 };
 

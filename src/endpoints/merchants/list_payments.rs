@@ -1,14 +1,15 @@
 //! `POST /merchants/list-payments`
 
+use till_domain::checkout::CheckoutRef;
 use till_domain::customer::CustomerRef;
-use till_domain::ids::PaymentId;
+use till_domain::ids::{CheckoutId, PaymentId};
 use till_domain::merchant::PaymentMethod;
 use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::PaymentStatus;
-use till_domain::records::Customers;
+use till_domain::records::{Checkouts, Customers};
 
 use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_ARGUMENT, CreatedRange, MerchantClock};
-use crate::endpoints::forms::{AMOUNT, CUSTOMER_REF, PAYMENT_METHOD, terms, words};
+use crate::endpoints::forms::{AMOUNT, CUSTOMER_REF, PAYMENT_METHOD, id_or_external_id, terms, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payment::{NextActionShape, PAYMENT, PaymentShape};
 use crate::protocol::json::Json;
@@ -36,6 +37,9 @@ const FILTERS: ArgumentSet<GivenFilters, MerchantClock> = arguments!(GivenFilter
     captured: CREATED_AT
         .optional("When the payment was captured, in the forms of `created_at`. Payments that were never captured are left out.")
         .named("captured_at"),
+    checkout: id_or_external_id::<CheckoutId>()
+        .optional("Only payments of this checkout: its id (`chk_...`) or the merchant's own `external_id`.")
+        .named("checkout_id"),
     amount: AMOUNTS
         .optional("The amount in minor units, or a range `a..b` of amounts with both ends included and either left out."),
     contact: CUSTOMER_REF
@@ -54,8 +58,12 @@ static LIST_PAYMENTS: Declaration = Declaration {
     docs: "The status of a payment is that of the moment of the call. Filters given together must all hold. `next` and `previous` carry them.",
     arguments: LIST.declared,
     returns: Returns::Page(&PAYMENT),
-    errors: &[DeclaredError::when(Code::NotFound, "No customer of this merchant has this `contact_id`.")
-        .with(r#"{"argument": "contact_id"}"#)],
+    errors: &[DeclaredError::when(
+        Code::NotFound,
+        "No customer of this merchant has this `contact_id`, or no checkout this `checkout_id`.",
+    )
+    .with(r#"{"argument": "contact_id"}"#)],
+    flags: Flags { answers_addresses: true, ..Flags::QUERY },
     ..Declaration::query(Package::Merchants, "payments")
 };
 
@@ -65,6 +73,7 @@ struct GivenFilters {
     method: Option<PaymentMethod>,
     created: Option<CreatedRange>,
     captured: Option<CreatedRange>,
+    checkout: Option<CheckoutRef>,
     amount: Option<Amounts>,
     contact: Option<CustomerRef>,
     terms: Option<String>,
@@ -88,6 +97,7 @@ impl GivenFilters {
     /// The filters with the customer that is named.
     fn resolve(&self, reader: &Reader<'_>) -> Result<PaymentFilters, ApiError> {
         let span = |range: &CreatedRange| (range.from, range.until);
+        let checkout = self.checkout.clone().map(|checkout| Checkouts::found(reader, checkout)).transpose()?;
         let contact = self.contact.clone().map(|contact| Customers::found(reader, contact)).transpose()?;
         Ok(PaymentFilters {
             status: self.status,
@@ -96,6 +106,7 @@ impl GivenFilters {
             captured: self.captured.as_ref().map(span),
             amount: self.amount.as_ref().map(|amounts| amounts.range),
             customer_id: contact.map(|customer| customer.id),
+            payment_ids: checkout.map(|checkout| checkout.payments),
             terms: self.terms.clone(),
         })
     }
@@ -107,6 +118,7 @@ impl GivenFilters {
             ("payment_method", self.method.map(|method| method.name().to_owned())),
             ("created_at", self.created.as_ref().map(|created| created.text.clone())),
             ("captured_at", self.captured.as_ref().map(|captured| captured.text.clone())),
+            ("checkout_id", self.checkout.as_ref().map(CheckoutRef::to_string)),
             ("amount", self.amount.as_ref().map(|amounts| amounts.text.clone())),
             ("contact_id", self.contact.as_ref().map(CustomerRef::to_string)),
             ("terms", self.terms.clone()),

@@ -3,6 +3,7 @@
 mod balance_history;
 mod by_merchant;
 mod cards;
+mod checkouts;
 mod contacts;
 mod deliveries;
 mod events;
@@ -36,9 +37,10 @@ use crate::protocol::dispatch::Function;
 use crate::service::Shared;
 
 /// The endpoints of `/merchants`, by their files.
-const ENDPOINTS: [Endpoints<MerchantCaller>; 19] = [
+const ENDPOINTS: [Endpoints<MerchantCaller>; 20] = [
     initiate_payment_flow::ENDPOINTS,
     find_payment::ENDPOINTS,
+    checkouts::ENDPOINTS,
     operations::ENDPOINTS,
     refunds::ENDPOINTS,
     disputes::ENDPOINTS,

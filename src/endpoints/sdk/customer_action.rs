@@ -44,7 +44,7 @@ static GET_REDIRECT_URL: Declaration = Declaration {
         NOT_READY,
         DeclaredError::when(Code::NotSupported, "The method shows a QR code."),
     ],
-    flags: Flags::OPEN_QUERY,
+    flags: Flags { answers_addresses: true, ..Flags::OPEN_QUERY },
     ..Declaration::query(Package::Sdk, "sessions")
 };
 

@@ -24,7 +24,7 @@ static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
 
 object! {
     /// A plan.
-    INSTALLMENT_PLAN "installment_plan" as PlanShape of (plan: InstallmentPlan) {
+    pub(super) INSTALLMENT_PLAN "installment_plan" as PlanShape of (plan: InstallmentPlan) {
         installment_plan_id: type(INSTALLMENT_PLAN_WORDS) = plan.id(), "The plan's id, which a selection names.";
         name: STRING = plan.display_name(), "The plan's display name.", such_as("Sandbox instalments, 3 months");
         terms: INTEGER = plan.terms(), "The number of monthly terms.", such_as("3");

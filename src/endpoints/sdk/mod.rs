@@ -1,6 +1,7 @@
 //! `/sdk/...`: calls of a customer's client on behalf of an installation, without a key.
 
 mod check_status;
+mod checkout;
 mod customer_action;
 mod discover_next_action;
 mod list_installment_plans;
@@ -20,7 +21,7 @@ use crate::protocol::dispatch::Function;
 use crate::service::Shared;
 
 /// The endpoints of `/sdk`, by their files.
-const ENDPOINTS: [Endpoints<MerchantCaller>; 8] = [
+const ENDPOINTS: [Endpoints<MerchantCaller>; 9] = [
     retrieve_installation_settings::ENDPOINTS,
     tokenize_card::ENDPOINTS,
     select_payment_method::ENDPOINTS,
@@ -29,6 +30,7 @@ const ENDPOINTS: [Endpoints<MerchantCaller>; 8] = [
     check_status::ENDPOINTS,
     customer_action::ENDPOINTS,
     retrieve_payment_session::ENDPOINTS,
+    checkout::ENDPOINTS,
 ];
 
 /// The functions of `/sdk`, with the service that they use.

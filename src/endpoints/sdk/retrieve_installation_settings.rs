@@ -23,7 +23,7 @@ object! {
         installation_name: STRING = caller.installation.name,
             "The name that the merchant gave the installation.", such_as("Web");
         platform: words_of(Platform) = caller.installation.platform, "The platform that it runs on.";
-        payment_methods: Array(&ValueType::Object(&OFFERED_METHOD)) = offered(payment_methods),
+        payment_methods: Array(&ValueType::Object(&OFFERED_METHOD)) = offered_methods(payment_methods),
             "The methods that can be selected now.";
         interest_bearer: type(INTEREST_BEARER_WORDS) or null = payment_methods.iter().copied().find_map(interest_bearer),
             INTEREST_BEARER_DOCS;
@@ -37,7 +37,7 @@ const INTEREST_BEARER_DOCS: &str =
 object! {
     /// A method that is offered. The published payment forms choose their fields by its category. The sandbox has no
     /// banks.
-    OFFERED_METHOD "offered_payment_method" as MethodShape of (method: PaymentMethod) {
+    pub(super) OFFERED_METHOD "offered_payment_method" as MethodShape of (method: PaymentMethod) {
         name: type(PAYMENT_METHOD_WORDS) = method, "The name that a selection gives as `payment_method`.";
         display_name: STRING = method.display_name(), "The name for a customer.", such_as("Card");
         category: words(&["card", "installment", "scan_to_pay", "mobile_banking"]) = category(*method),
@@ -64,7 +64,8 @@ static RETRIEVE_INSTALLATION_SETTINGS: Declaration = Declaration {
     ..Declaration::query(Package::Sdk, "installations")
 };
 
-fn offered(methods: &[PaymentMethod]) -> Vec<MethodShape> {
+/// The methods as a payment form reads them.
+pub(super) fn offered_methods(methods: &[PaymentMethod]) -> Vec<MethodShape> {
     methods.iter().copied().map(MethodShape::new).collect()
 }
 

@@ -99,13 +99,15 @@ fn judge_amount(fields: &mut Fields<'_>, method: PaymentMethod, amount: AmountMi
     }
 }
 
-fn refuse_given(fields: &mut Fields<'_>, names: &[&'static str], message: &'static str) {
+/// Reports arguments that do not belong to the payment method.
+pub(super) fn refuse_given(fields: &mut Fields<'_>, names: &[&'static str], message: &'static str) {
     for name in names.iter().copied().filter(|name| fields.is_given(name)).collect::<Vec<_>>() {
         fields.fault(Fault::invalid(name, message));
     }
 }
 
-fn require_given(fields: &mut Fields<'_>, names: &[&'static str]) {
+/// Reports missing arguments that instalments need.
+pub(super) fn require_given(fields: &mut Fields<'_>, names: &[&'static str]) {
     for name in names.iter().copied().filter(|name| !fields.is_given(name)).collect::<Vec<_>>() {
         fields.fault(Fault::missing_because(name, "is required for instalments"));
     }

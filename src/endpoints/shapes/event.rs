@@ -1,7 +1,7 @@
 //! An event in the form in which webhooks deliver it: contract, section 11. The dispatcher of webhooks makes the
 //! object.
 
-use till_domain::ids::{DisputeId, PaymentId, PayoutId, RefundId, WebhookEventId};
+use till_domain::ids::{CheckoutId, DisputeId, PaymentId, PayoutId, RefundId, WebhookEventId};
 
 use crate::protocol::declaration::{ValueType, object};
 
@@ -11,13 +11,13 @@ object! {
         event: type(EVENT_NAMES), "The kind of event.", such_as("payment_completed");
         sequence: INTEGER or null, "Its number among the merchant's events, without gaps.", such_as("68");
         payment_id: Id(PaymentId::PREFIX) or null, "The payment that it is about.", shown;
-        external_id: STRING or null, "The merchant's own identifier of the payment or payout.", such_as("order-1001");
+        external_id: STRING or null, "The merchant's own identifier of the payment, payout or checkout, as of the event.", such_as("order-1001");
         status: STRING or null,
-            "The status of the payment, refund, dispute or payout, as of the event.", such_as("SUCCESSFUL");
+            "The status of the payment, refund, dispute, payout or checkout, as of the event.", such_as("SUCCESSFUL");
         refund_id: Id(RefundId::PREFIX) or null, "The refund that it is about.";
         dispute_id: Id(DisputeId::PREFIX) or null, "The dispute that it is about.";
         payout_id: Id(PayoutId::PREFIX) or null, "The payout that it is about.";
-        checkout_id: Id("chk") or null, "The checkout that the payment belongs to.";
+        checkout_id: Id(CheckoutId::PREFIX) or null, "The checkout that it is about, or that the payment belongs to.";
         amount: INTEGER or null, "The amount of the object that it is about, in minor units.", such_as("10000");
         currency: STRING or null, "The ISO 4217 code.", such_as("THB");
         created_at: TIMESTAMP, "The time at which it happened.";
@@ -39,6 +39,8 @@ const EVENT_NAMES: ValueType = ValueType::words(&[
     "dispute_closed",
     "payment_action_required",
     "payment_returned",
+    "checkout_completed",
+    "checkout_expired",
     "test",
 ]);
 

@@ -31,6 +31,7 @@ object! {
             "True when its calls that change something are refused.", such_as("false");
         card_numbers_in_identifiers: BOOLEAN = profile.card_numbers_in_identifiers,
             "True when its identifiers, keys and metadata may look like card numbers.", such_as("false");
+        color: STRING or null = profile.color, "The colour of its pages for customers.", such_as("#0a7fff");
         balance_open: BOOLEAN = has_balance, "True when it has a balance.";
         payment_methods: Array(&ValueType::Object(&INTEGRATION)) = payment_methods,
             "The settings of each payment method.";

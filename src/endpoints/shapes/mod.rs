@@ -2,6 +2,7 @@
 
 pub(crate) mod activity;
 pub(crate) mod card;
+pub(in crate::endpoints) mod checkout;
 pub(crate) mod contact;
 pub(crate) mod dispute;
 pub(crate) mod delivery;

@@ -5,7 +5,7 @@ use till_domain::customer_action::{
     AUTHENTICATION_VERSION, Authentication, AuthenticationFlow, AuthenticationStatus, CustomerAction, CustomerStep,
     LateSuccess,
 };
-use till_domain::ids::{CardId, CustomerId, PaymentId, SessionId};
+use till_domain::ids::{CardId, CheckoutId, CustomerId, PaymentId, SessionId};
 use till_domain::ledger::EntryType;
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::payment::{
@@ -69,7 +69,7 @@ object! {
         late_success: Object(&LATE_SUCCESS) or null = payment.late_success
                 .map(|late| LateSuccessShape::new(late, payment.money.amount)),
             "An approval that came after the payment's end: the money is given back.";
-        checkout_id: Id("chk") or null = None::<&str>, "The checkout that it belongs to.";
+        checkout_id: Id(CheckoutId::PREFIX) or null = payment.checkout_id, "The checkout that it belongs to.";
         fees: Array(&ValueType::Object(&FEE)) = fees(payment),
             "The fee, and the interest that the merchant bears, once captured.";
         created_at: TIMESTAMP = payment.created_at, "The time at which it was initiated.";

@@ -2,11 +2,12 @@
 
 use till_domain::activity::{ActivityType, Actor};
 use till_domain::card::{CardExpiry, CardScheme};
+use till_domain::checkout::{CheckoutStatus, Locale};
 use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus};
 use till_domain::dispute::DisputeStatus;
 use till_domain::each_id;
 use till_domain::ledger::{Direction, EntryStatus, EntryType};
-use till_domain::merchant::{AcquirerName, PaymentMethod, Platform};
+use till_domain::merchant::{AcquirerName, Color, PaymentMethod, Platform};
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::payment::{CaptureMode, OperationKind, PaymentStatus};
 use till_domain::payout::PayoutStatus;
@@ -28,13 +29,14 @@ answer_values! {
     Description DestinationUrl Email Evidence ExternalId HeaderName HolderName InstallationIdentifier Mobile Name
     PersonName Reason ReturnUrl TimeZone => |text| text.as_str();
 
-    AcquirerName ActivityType AuthenticationFlow AuthenticationStatus CaptureMode CardScheme DeliveryStatus Direction
-    DisputeStatus EntryStatus EntryType InterestBearer OperationKind PaymentMethod PaymentStatus PayoutStatus Platform RefundStatus ServerState
+    AcquirerName ActivityType AuthenticationFlow AuthenticationStatus CaptureMode CardScheme CheckoutStatus DeliveryStatus Direction
+    DisputeStatus EntryStatus EntryType InterestBearer Locale OperationKind PaymentMethod PaymentStatus PayoutStatus Platform RefundStatus ServerState
     WebhookEventKind WebhookStatus => |word| word.name();
 
     Actor => |actor| actor.type_name();
     AmountMinor => |amount| amount.get();
     CardExpiry => |expiry| format!("{:02}/{:02}", expiry.month, expiry.year % 100);
+    Color => |color| color.to_string();
     Currency => |currency| currency.code();
     Millis => |time| time.unix_seconds();
     Month => |month| month.to_string();

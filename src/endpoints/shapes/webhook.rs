@@ -22,6 +22,8 @@ pub(in crate::endpoints) const EVENT_WORDS: ValueType = ValueType::words(&[
     "DISPUTE_CLOSED",
     "PAYMENT_ACTION_REQUIRED",
     "PAYMENT_RETURNED",
+    "CHECKOUT_COMPLETED",
+    "CHECKOUT_EXPIRED",
     ALL_EVENTS,
 ]);
 

@@ -161,6 +161,8 @@ pub struct Flags {
     /// True when a suspended merchant may still call it, like [`till_domain::command::Command::works_while_suspended`]
     /// of its command.
     pub works_while_suspended: bool,
+    /// True when its answer has addresses of this server.
+    pub answers_addresses: bool,
 }
 
 impl Flags {
@@ -172,6 +174,7 @@ impl Flags {
         takes_idempotency_key: false,
         carries_card_data: false,
         works_while_suspended: false,
+        answers_addresses: false,
     };
 
     /// Changes something, needs a key and honours an `Idempotency-Key`.

@@ -110,8 +110,10 @@ impl<C> Call<C> {
     }
 
     /// An address of the acquirer's, or of a page of this server that is recorded by its path, as the caller can follow it.
+    /// The declaration says that the call answers addresses.
     #[must_use]
     pub fn absolute(&self, address: &str) -> String {
+        debug_assert!(self.context.declaration.flags.answers_addresses, "{}", self.context.declaration.name);
         let origin = self.context.origin.as_deref().filter(|_| address.starts_with('/'));
         [origin.unwrap_or_default(), address].concat()
     }

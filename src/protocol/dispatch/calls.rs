@@ -47,7 +47,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             self.refuse_key_of_page(exchange).await?;
         }
         let bytes = exchange.read_body(incoming, &self.body_budget, declaration).await?;
-        let origin = (!declaration.flags.changes_something).then(|| self.origin(exchange));
+        let origin = declaration.flags.answers_addresses.then(|| self.origin(exchange));
         let context = exchange.context(declaration, caller, origin);
         let call = CheckedCall { function: Arc::clone(function), context, bytes };
         if call.bytes.len() > LARGE_BYTES {

@@ -113,6 +113,8 @@ pub struct PageAsset {
     pub path: fn() -> &'static str,
     pub bytes: &'static [u8],
     pub media_type: &'static str,
+    /// True when pages of every origin may load it.
+    pub is_shared: bool,
 }
 
 /// The form that a browser posted.
@@ -140,6 +142,8 @@ pub struct BrowserRequest {
     pub(super) texts: Vec<String>,
     pub(super) query: String,
     pub(super) form: Option<PostedForm>,
+    pub(super) accept_language: Option<String>,
+    pub(super) origin: String,
     pub(super) log_subject: LogSubject,
 }
 
@@ -155,6 +159,24 @@ impl BrowserRequest {
     pub fn query(&self, name: &str) -> Option<String> {
         let mut pairs = form_urlencoded::parse(self.query.as_bytes());
         pairs.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+    }
+
+    /// The query as it came, without the question mark.
+    #[must_use]
+    pub fn whole_query(&self) -> &str {
+        &self.query
+    }
+
+    /// The languages that the browser asks for: the header `Accept-Language`.
+    #[must_use]
+    pub fn accept_language(&self) -> Option<&str> {
+        self.accept_language.as_deref()
+    }
+
+    /// The address of this server as the browser reaches it, without a slash at its end.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.origin
     }
 
     /// The form, when the browser posted one.
@@ -178,6 +200,8 @@ pub(super) enum PageContent {
     SeeOther(String),
     /// A file that pages load.
     Asset(Bytes, &'static str),
+    /// Another text, with its media type.
+    Text(String, &'static str),
 }
 
 /// A page's answer.
@@ -188,11 +212,17 @@ pub struct PageReply {
     pub(super) code: Option<Code>,
     /// The other origin to which its form may lead.
     pub(super) form_target: Option<String>,
+    /// The origin whose pages may show it in a frame.
+    pub(super) framed_by: Option<String>,
+    /// True when pages of every origin may load it.
+    pub(super) is_shared: bool,
+    /// True when browsers may keep it for a while.
+    pub(super) is_kept: bool,
 }
 
 impl PageReply {
     fn of(content: PageContent) -> PageReply {
-        PageReply { content, code: None, form_target: None }
+        PageReply { content, code: None, form_target: None, framed_by: None, is_shared: false, is_kept: false }
     }
 
     /// A page of this text.
@@ -208,7 +238,32 @@ impl PageReply {
     }
 
     pub(super) fn asset(asset: &PageAsset) -> PageReply {
-        PageReply::of(PageContent::Asset(Bytes::from_static(asset.bytes), asset.media_type))
+        let content = PageContent::Asset(Bytes::from_static(asset.bytes), asset.media_type);
+        PageReply { is_shared: asset.is_shared, ..PageReply::of(content) }
+    }
+
+    /// A text of this media type.
+    #[must_use]
+    pub fn text(text: String, media_type: &'static str) -> PageReply {
+        PageReply::of(PageContent::Text(text, media_type))
+    }
+
+    /// The same, which browsers may keep for five minutes.
+    #[must_use]
+    pub fn kept(self) -> PageReply {
+        PageReply { is_kept: true, ..self }
+    }
+
+    /// The same for pages of every origin.
+    #[must_use]
+    pub fn shared(self) -> PageReply {
+        PageReply { is_shared: true, ..self }
+    }
+
+    /// The same in a frame of pages of this origin.
+    #[must_use]
+    pub fn framed_by(self, origin: String) -> PageReply {
+        PageReply { framed_by: Some(origin), is_shared: true, ..self }
     }
 
     /// The same with the status of a refusal.

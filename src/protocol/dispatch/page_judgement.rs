@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use actix_web::http::Method;
-use actix_web::http::header::{HOST, ORIGIN};
+use actix_web::http::header::{ACCEPT_LANGUAGE, HOST, ORIGIN};
 
 use super::answer::Answer;
 use super::body;
@@ -43,7 +43,9 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let _permit = self.permit(self.gate.share_of(&arrival), declaration).await?;
         let form = form.map(|bytes| read_form(bytes.as_bytes())).transpose()?;
         let query = exchange.head.query.to_owned();
-        let request = BrowserRequest { texts, query, form, log_subject: exchange.log_subject.clone() };
+        let accept_language = header_text(exchange.head.headers, &ACCEPT_LANGUAGE).map(str::to_owned);
+        let (origin, log_subject) = (self.origin(exchange), exchange.log_subject.clone());
+        let request = BrowserRequest { texts, query, form, accept_language, origin, log_subject };
         page.open(request).await.map(Answer::Page)
     }
 

@@ -10,14 +10,16 @@ use super::page::{PageContent, PageFrame, PageReply};
 use crate::protocol::api_error::ApiError;
 
 /// The headers of every page beside its content security policy.
-const HEADERS: [(&str, &str); 6] = [
+const HEADERS: [(&str, &str); 5] = [
     ("referrer-policy", "no-referrer"),
     ("x-content-type-options", "nosniff"),
     ("cross-origin-opener-policy", "same-origin"),
-    ("cross-origin-resource-policy", "same-origin"),
     ("permissions-policy", "payment=(), camera=(), microphone=(), geolocation=()"),
     ("x-robots-tag", "noindex"),
 ];
+
+/// The pages that may load an answer: those of the server itself, or all.
+const RESOURCE_POLICY: &str = "cross-origin-resource-policy";
 
 /// A year, for a browser that came by TLS.
 const TRANSPORT_SECURITY: &str = "max-age=31536000";
@@ -25,13 +27,16 @@ const TRANSPORT_SECURITY: &str = "max-age=31536000";
 /// The cache policy of a file whose name has a hash of its content.
 const ASSET_CACHE: &str = "public, max-age=31536000, immutable";
 
+/// The cache policy of a text that may change seldom: five minutes.
+const KEPT_CACHE: &str = "public, max-age=300";
+
 impl PageReply {
     /// The status of the response.
     pub(super) fn status(&self) -> StatusCode {
         match (&self.content, self.code) {
             (_, Some(code)) => code.page_status(),
             (PageContent::SeeOther(_), None) => StatusCode::SEE_OTHER,
-            (PageContent::Html(_) | PageContent::Asset(..), None) => StatusCode::OK,
+            (PageContent::Html(_) | PageContent::Asset(..) | PageContent::Text(..), None) => StatusCode::OK,
         }
     }
 }
@@ -39,7 +44,8 @@ impl PageReply {
 impl PageFrame {
     /// The response of a page.
     pub(super) fn respond(self, addressee: &Addressee<'_>, reply: PageReply) -> HttpResponse {
-        let mut response = self.start(addressee, reply.status(), reply.form_target.as_deref());
+        let (form_target, framed_by) = (reply.form_target.as_deref(), reply.framed_by.as_deref());
+        let mut response = self.start(addressee, reply.status(), &policy(form_target, framed_by), reply.is_shared);
         match reply.content {
             PageContent::Html(text) => finish_html(&mut response, addressee, text),
             PageContent::SeeOther(address) => response.insert_header((header::LOCATION, address)).finish(),
@@ -47,12 +53,18 @@ impl PageFrame {
                 response.insert_header((header::CACHE_CONTROL, ASSET_CACHE));
                 response.insert_header((header::CONTENT_TYPE, media_type)).body(bytes)
             }
+            PageContent::Text(text, media_type) => {
+                if reply.is_kept {
+                    response.insert_header((header::CACHE_CONTROL, KEPT_CACHE));
+                }
+                response.insert_header((header::CONTENT_TYPE, media_type)).body(text)
+            }
         }
     }
 
     /// The page of a refusal.
     pub(super) fn refuse(self, addressee: &Addressee<'_>, error: &ApiError) -> HttpResponse {
-        let mut response = self.start(addressee, error.code().page_status(), None);
+        let mut response = self.start(addressee, error.code().page_status(), &policy(None, None), false);
         if let Some(seconds) = error.retry_after_seconds() {
             response.insert_header((header::RETRY_AFTER, seconds.to_string()));
         }
@@ -65,11 +77,22 @@ impl PageFrame {
         finish_html(&mut response, addressee, (self.refusal)(error, addressee.request_id))
     }
 
-    fn start(self, addressee: &Addressee<'_>, status: StatusCode, form_target: Option<&str>) -> HttpResponseBuilder {
+    fn start(
+        self,
+        addressee: &Addressee<'_>,
+        status: StatusCode,
+        policy: &str,
+        is_shared: bool,
+    ) -> HttpResponseBuilder {
         let mut response = HttpResponse::build(status);
         response.insert_header((X_REQUEST_ID.clone(), addressee.request_id.as_str()));
         response.insert_header((header::CACHE_CONTROL, HeaderValue::from_static("no-store")));
-        response.insert_header((header::CONTENT_SECURITY_POLICY, policy(form_target)));
+        response.insert_header((header::CONTENT_SECURITY_POLICY, policy));
+        let resource_policy = if is_shared { "cross-origin" } else { "same-origin" };
+        response.insert_header((RESOURCE_POLICY, resource_policy));
+        if is_shared {
+            response.insert_header((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"));
+        }
         for (name, value) in HEADERS {
             response.insert_header((name, value));
         }
@@ -91,9 +114,10 @@ fn finish_html(response: &mut HttpResponseBuilder, addressee: &Addressee<'_>, te
 }
 
 /// The content security policy. Browsers apply `form-action` to each redirect after a form, too.
-fn policy(form_target: Option<&str>) -> String {
+fn policy(form_target: Option<&str>, framed_by: Option<&str>) -> String {
     let form_target = form_target.map_or(String::new(), |origin| format!(" {origin}"));
+    let framed_by = framed_by.unwrap_or("'none'");
     format!(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'{form_target}; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'{form_target}; base-uri 'none'; frame-ancestors {framed_by}; require-trusted-types-for 'script'"
     )
 }

@@ -1,5 +1,6 @@
 //! The shop's page that a customer comes back to after a payment.
 
+use till_domain::checkout::Checkout;
 use till_domain::payment::Payment;
 use url::form_urlencoded;
 #[cfg(feature = "pages")]
@@ -10,16 +11,26 @@ use url::{Position, Url};
 /// The parameters that are appended, which replace those of the same names.
 const APPENDED: [&str; 2] = ["payment_id", "checkout_id"];
 
-/// The payment's `return_url` with the payment's id appended. All else, and the fragment, stays as the merchant gave it,
-/// byte for byte: contract, section 9.4.
+/// The payment's `return_url` with the id of the payment, and that of its checkout, appended: contract, section 9.4.
 #[must_use]
 pub fn returned_to(payment: &Payment) -> String {
-    let given = payment.return_url.as_str();
+    let checkout = payment.checkout_id.map(|id| format!("checkout_id={id}"));
+    let own = [format!("payment_id={}", payment.id)].into_iter().chain(checkout);
+    with_appended(payment.return_url.as_str(), &own.collect::<Vec<_>>())
+}
+
+/// The page of the shop to which a customer goes who gives a checkout up.
+#[must_use]
+pub fn given_up_to(checkout: &Checkout) -> String {
+    with_appended(checkout.given_up_url().as_str(), &[format!("checkout_id={}", checkout.id)])
+}
+
+/// An address with these parameters appended. All else, and the fragment, stays as the merchant gave it, byte for byte.
+fn with_appended(given: &str, own: &[String]) -> String {
     let (address, fragment) = given.split_once('#').map_or((given, None), |(address, rest)| (address, Some(rest)));
     let (page, query) = address.split_once('?').map_or((address, None), |(page, query)| (page, Some(query)));
     let kept = query.into_iter().flat_map(|query| query.split('&')).filter(|pair| !is_replaced(pair));
-    let own = format!("payment_id={}", payment.id);
-    let pairs: Vec<&str> = kept.chain([own.as_str()]).collect();
+    let pairs: Vec<&str> = kept.chain(own.iter().map(String::as_str)).collect();
     let fragment = fragment.map_or(String::new(), |fragment| format!("#{fragment}"));
     format!("{page}?{}{fragment}", pairs.join("&"))
 }
@@ -71,7 +82,7 @@ fn is_replaced(pair: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use till_domain::ids::{PaymentId, SessionId};
+    use till_domain::ids::{CheckoutId, PaymentId, SessionId};
     use till_domain::merchant::AcquirerName;
     use till_domain::money::{AmountMinor, Money};
     use till_domain::session::Instrument;
@@ -96,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_payments_id_is_appended() {
+    fn only_the_ids_of_payment_and_checkout_are_appended() {
         let id = PaymentId::from_bytes([1; 16]);
         for (given, expected) in [
             ("https://shop.example/done", "https://shop.example/done?ID"),
@@ -114,6 +125,10 @@ mod tests {
             let return_url = ReturnUrl::from_stored(given.to_owned());
             let payment = Payment::of_session(id, session, AcquirerName::Sandbox, return_url, Millis(0));
             assert_eq!(returned_to(&payment), expected.replace("ID", &format!("payment_id={id}")), "{given}");
+            let checkout_id = CheckoutId::from_bytes([3; 16]);
+            let paid = Payment { checkout_id: Some(checkout_id), ..payment };
+            let own = format!("payment_id={id}&checkout_id={checkout_id}");
+            assert_eq!(returned_to(&paid), expected.replace("ID", &own), "{given}");
         }
     }
 }

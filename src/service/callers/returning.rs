@@ -1,19 +1,21 @@
 //! Customers who come back from the page on which they acted: contract, section 9.4.
 
+use till_domain::checkout::CheckoutStatus;
 use till_domain::customer_action::CustomerStep;
 use till_domain::ids::{MerchantId, SessionId};
-use till_domain::payment::PaymentStatus;
-use till_domain::records::{MerchantDirectory, Payments, Profiles, Rows, Sessions, Single};
+use till_domain::payment::{Payment, PaymentStatus};
+use till_domain::records::{Checkouts, MerchantDirectory, Payments, Profiles, Rows, Sessions, Single};
 
+use super::checkout::checkout_path;
 use super::return_url::{in_ascii, returned_to};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::service::lists::open_action;
-use crate::service::submission::Service;
+use crate::service::submission::{Reader, Service};
 
 /// The way on of a customer who comes back.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Returning {
-    /// To the shop, at this address in ASCII.
+    /// To the shop, at this address in ASCII, or to the page of a checkout that can still be paid.
     ToShop(String),
     /// The payment has no outcome yet.
     Waiting(WaitingCustomer),
@@ -43,7 +45,8 @@ impl Service {
         let payment = reader.get::<Payments>(payment_id.ok_or_else(unknown)?)?.ok_or_else(unknown)?;
         let shop = in_ascii(&returned_to(&payment));
         if payment.status != PaymentStatus::Pending {
-            return Ok(Returning::ToShop(shop));
+            let again = self.checkout_to_try_again(&reader, &payment)?;
+            return Ok(Returning::ToShop(again.unwrap_or(shop)));
         }
         let merchant = reader.get::<Profiles>(Single)?.ok_or_else(unknown)?.name.as_str().to_owned();
         let action = open_action(&reader, &payment, self.merchant_now(merchant_id)?)?;
@@ -52,5 +55,16 @@ impl Service {
             CustomerStep::DisplayQr(_) => None,
         });
         Ok(Returning::Waiting(WaitingCustomer { merchant, shop, acts_at }))
+    }
+
+    /// The page of the checkout that the customer of a failed payment can still pay.
+    fn checkout_to_try_again(&self, reader: &Reader<'_>, payment: &Payment) -> Result<Option<String>, ApiError> {
+        let has_failed =
+            matches!(payment.status, PaymentStatus::Failed | PaymentStatus::Expired | PaymentStatus::Voided);
+        let Some(checkout_id) = payment.checkout_id.filter(|_| has_failed) else { return Ok(None) };
+        let now = self.merchant_now(reader.merchant_id())?;
+        let checkout = reader.get::<Checkouts>(checkout_id)?;
+        let is_open = checkout.is_some_and(|checkout| checkout.status_at(now) == CheckoutStatus::Open);
+        Ok(is_open.then(|| checkout_path(reader.merchant_id(), checkout_id)))
     }
 }

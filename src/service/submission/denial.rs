@@ -3,7 +3,7 @@
 use serde_json::json;
 use till_actors::{Denied, FailedOutcome};
 use till_domain::dispute::DisputeStatus;
-use till_domain::ids::PaymentId;
+use till_domain::ids::{CheckoutId, PaymentId};
 use till_domain::merchant::ADVANCE_MAX_SECONDS;
 use till_domain::metadata::{BYTESIZE_MAX, DOCUMENT_BYTES_MAX, ITEMS_MAX, SETS_MAX};
 use till_domain::money::{AMOUNT_MAX_MINOR, Money};
@@ -102,6 +102,7 @@ refusals! {
         Refusal::KeyNotLive => ApiError::unauthorized(),
         Refusal::RedeliveryUnderWay => ApiError::too_many(REDELIVERY, REDELIVERY_RETRY_SECONDS),
         Refusal::SessionNotActive { payment_id } => session_not_active(*payment_id),
+        Refusal::ExternalIdTaken { payment_id, checkout_id } => external_id_taken(*payment_id, *checkout_id),
         Refusal::VersionMismatch { current } => {
             ApiError::invalid_arguments(&[Fault::version_mismatch("version", *current)])
         },
@@ -198,9 +199,18 @@ refusals! {
 
     PaymentNotFound = NotFound("payment_id"),
         "No payment of this merchant has this payment_id. Send the payment's id or the external_id it was given.";
-    ExternalIdTaken { payment_id } = Conflict { "argument": "external_id", "payment_id": payment_id.to_string() },
-        "Another payment of this merchant has this external_id. Look that payment up before you pay again; another \
-         attempt needs one of its own, such as order-1001-2.";
+    CheckoutNotFound = NotFound("checkout_id"),
+        "No checkout of this merchant has this checkout_id: neither as Till's id (chk_...) nor as the merchant's \
+         external_id. list-checkouts lists those that exist.";
+    CheckoutState { status } = InvalidState { "status": status.name() },
+        "The checkout takes no new payment: it is {}. Start another one.", status.name();
+    NoMethodLeft = NotSupported,
+        "None of these payment methods is enabled for this merchant, captures as asked and can carry the amount. Leave \
+         payment_methods out to offer all that do.";
+    SavingNotOffered = InvalidArguments(invalid "save_card"),
+        "is possible only for a checkout that was started with offer_saved_cards: true";
+    ReplacedSessionNotFound = NotFound("replaces"),
+        "No payment of this checkout was made by the session that replaces names. Send the one that pay-checkout answered.";
     InvalidState { status, operation } =
         InvalidState { "status": status.name(), "operation": operation.map(OperationKind::name) },
         "{}", not_permitted("This cannot be done to the payment now", *status, *operation, advice(*status));
@@ -297,12 +307,29 @@ const fn name_of(field: CommandField) -> &'static str {
         CommandField::ContactMobile => "contact_mobile",
         CommandField::Identifier => "identifier",
         CommandField::ReturnUrl => "return_url",
+        CommandField::CancelUrl => "cancel_url",
         CommandField::DestinationUrl => "destination_url",
         CommandField::MetadataKey => "key",
         CommandField::MetadataPath => "path",
         CommandField::MetadataValue => "value",
         CommandField::Metadata => "metadata",
     }
+}
+
+/// The refusal of an external id that a payment has, or a checkout with its newest payment.
+fn external_id_taken(payment_id: Option<PaymentId>, checkout_id: Option<CheckoutId>) -> ApiError {
+    let mut details = json!({ "argument": "external_id", "payment_id": payment_id.map(|id| id.to_string()) });
+    let holder = match checkout_id {
+        Some(checkout_id) => {
+            details["checkout_id"] = checkout_id.to_string().into();
+            "A checkout"
+        }
+        None => "Another payment",
+    };
+    let message = format!(
+        "{holder} of this merchant has this external_id. Look it up before you pay again; another attempt needs one of its own, such as order-1001-2."
+    );
+    ApiError::new(Code::Conflict, message).with_details(details)
 }
 
 /// The arguments that differ (amount, currency or both), and the values of the session.
@@ -404,7 +431,7 @@ mod tests {
         let error = refused(&Refusal::SessionNotActive { payment_id: Some(PAYMENT) });
         let expected = json!({ "argument": "payment_session_id", "payment_id": PAYMENT.to_string() });
         assert_eq!(error.details(), Some(&expected));
-        let error = refused(&Refusal::ExternalIdTaken { payment_id: PAYMENT });
+        let error = refused(&Refusal::ExternalIdTaken { payment_id: Some(PAYMENT), checkout_id: None });
         assert_eq!(error.details(), Some(&json!({ "argument": "external_id", "payment_id": PAYMENT.to_string() })));
     }
 

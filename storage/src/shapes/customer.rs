@@ -25,6 +25,9 @@ pub(super) const OF_PAYMENT: ContactLabels =
 /// Of the contact of a payment session.
 pub(super) const OF_SESSION: ContactLabels =
     ContactLabels { email: "session.email", mobile: "session.mobile", name: "session.name" };
+/// Of the customer fields of a checkout.
+pub(super) const OF_CHECKOUT: ContactLabels =
+    ContactLabels { email: "checkout.email", mobile: "checkout.mobile", name: "checkout.name" };
 
 shape_enum! {
     /// The reference by which a call names a customer. The merchant's own identifier is not personal.
@@ -67,7 +70,7 @@ impl SealedShape<Contact> for ContactV1 {
     }
 }
 
-/// The customer fields of a session.
+/// The customer fields of a session or a checkout.
 #[derive(Debug, Decode)]
 pub(super) struct CustomerFieldsV1 {
     id: Option<CustomerRefV1>,

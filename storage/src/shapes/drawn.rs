@@ -14,7 +14,7 @@ use till_domain::effect::{EffectId, Timer, TimerKind};
 use till_domain::event::Mutation;
 use till_domain::ids::WebhookId;
 use till_domain::key::KeyDigest;
-use till_domain::merchant::{Integration, PaymentMethod};
+use till_domain::merchant::{Color, Integration, PaymentMethod};
 use till_domain::metadata::{ItemHash, SetNumber};
 use till_domain::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency};
 use till_domain::payment::{CaptureTime, Payment};
@@ -294,6 +294,12 @@ impl Drawn<AmountMinor> for u64 {
 impl Drawn<Currency> for [u8; 3] {
     fn draw(draw: &mut Draw) -> Currency {
         Currency::from_bytes(draw.one_of(&[*b"THB", *b"JPY", *b"EUR"]))
+    }
+}
+
+impl Drawn<Color> for [u8; 3] {
+    fn draw(draw: &mut Draw) -> Color {
+        Color(draw.one_of(&[[0x0a, 0x7f, 0xff], [0, 0, 0], [0xff, 0xff, 0xff]]))
     }
 }
 

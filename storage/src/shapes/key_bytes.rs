@@ -7,7 +7,8 @@ use till_domain::card::CardFingerprint;
 use till_domain::command::IdempotencyScope;
 use till_domain::effect::{EffectId, Timer, TimerKind};
 use till_domain::ids::{
-    CustomerId, DisputeId, InstallationId, MerchantId, MetadataId, PaymentId, PayoutId, RawId, RefundId, TransactionId,
+    CheckoutId, CustomerId, DisputeId, InstallationId, MerchantId, MetadataId, PaymentId, PayoutId, RawId, RefundId,
+    TransactionId,
 };
 use till_domain::key::KeyDigest;
 use till_domain::metadata::{ItemHash, SetNumber};
@@ -213,6 +214,7 @@ impl KeyBytes for TimerKind {
             TimerKind::ExpireMetadata(id) => (16_u8, *id).push(bytes),
             TimerKind::CloseStatement => 17_u8.push(bytes),
             TimerKind::EraseTokens(customer_id) => (18_u8, *customer_id).push(bytes),
+            TimerKind::CheckoutDue(checkout_id) => (19_u8, *checkout_id).push(bytes),
         }
     }
 
@@ -225,6 +227,7 @@ impl KeyBytes for TimerKind {
             16 => MetadataId::take(rest).map(TimerKind::ExpireMetadata),
             17 => Some(TimerKind::CloseStatement),
             18 => CustomerId::take(rest).map(TimerKind::EraseTokens),
+            19 => CheckoutId::take(rest).map(TimerKind::CheckoutDue),
             _ => None,
         }
     }

@@ -19,6 +19,7 @@ shape_struct! {
         created_at: u64,
         suspended: bool,
         card_numbers_in_identifiers: bool,
+        color: Option<[u8; 3]>,
     }
 }
 

@@ -22,6 +22,7 @@ pub mod frozen;
 // The parts.
 mod activity;
 mod card;
+mod checkout;
 mod customer;
 mod ledger;
 mod merchant;

@@ -12,6 +12,7 @@ use till_domain::records::Unreadable;
 
 use super::activity::{ActivityV1, InvitationV1, PlanChoiceV1, UserV1};
 use super::card::{CardExpiryV1, CardV1, TokenV1};
+use super::checkout::CheckoutV1;
 use super::codec::{self, ShapeError};
 use super::customer::CustomerV1;
 use super::ledger::{InvoiceV1, TopupV1, TransactionV1};
@@ -75,6 +76,7 @@ shape_enum! {
         Card(card_id: [u8; 16]),
         Redelivery { events: u64 },
         WebhookTested(result: WebhookTestV1),
+        Checkout(checkout_id: [u8; 16]),
     }
 }
 
@@ -253,6 +255,14 @@ shape_enum! {
         ActionTaken { payment_id: [u8; 16] },
         ActionCancelRequested { effect: EffectV1 },
         SessionCanceled { session_id: [u8; 16], at: u64 },
+        ColorChanged { color: [u8; 3] },
+        CheckoutStarted(checkout: CheckoutV1),
+        CheckoutPaid { checkout_id: [u8; 16], payment_id: [u8; 16] },
+        CheckoutReopened { checkout_id: [u8; 16] },
+        CheckoutClosed { checkout_id: [u8; 16] },
+        CheckoutCompleted { checkout_id: [u8; 16], at: u64 },
+        CheckoutExpired { checkout_id: [u8; 16], at: u64 },
+        CheckoutCustomerErased { checkout_id: [u8; 16] },
     }
 }
 

@@ -220,6 +220,7 @@ shape_struct! {
     PaymentV1 of Payment {
         id: [u8; 16],
         external_id: Option<String>,
+        checkout_id: Option<[u8; 16]>,
         session_id: [u8; 16],
         status: Tag,
         money: MoneyV1,

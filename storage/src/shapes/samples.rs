@@ -46,6 +46,7 @@ fn seal_head(subject: SubjectId, label: &str) -> String {
         SubjectKind::Session => 'S',
         SubjectKind::Payment => 'P',
         SubjectKind::Token => 'T',
+        SubjectKind::Checkout => 'K',
     };
     format!("{kind}{:02x}{:02x}|{label}|", subject.id[0], subject.id[15])
 }

@@ -8,6 +8,7 @@
 use till_domain::card::CardFingerprint;
 use till_domain::ids::{IdPosition, PaymentId};
 use till_domain::key::KeyDigest;
+use till_domain::merchant::Color;
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::records::{Present, Unreadable};
@@ -299,6 +300,16 @@ impl Shape<Currency> for [u8; 3] {
         // The set of codes changes over time, so only the form is checked.
         let is_code = self.iter().all(u8::is_ascii_uppercase);
         is_code.then(|| Currency::from_bytes(self)).ok_or(ShapeError::OutOfRange { what: "a currency" })
+    }
+}
+
+impl Shape<Color> for [u8; 3] {
+    fn write(color: &Color, _: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        put(&color.0, out)
+    }
+
+    fn unpack(self, _: &dyn Personal) -> Result<Color, ShapeError> {
+        Ok(Color(self))
     }
 }
 

@@ -11,6 +11,7 @@ use till_domain::card::CardFingerprint;
 use till_domain::customer::{Contact, CustomerFields};
 use till_domain::ids::{Id, TokenId};
 use till_domain::key::KeyDigest;
+use till_domain::merchant::Color;
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::records::Present;
@@ -231,6 +232,7 @@ shown_as! {
     SetNumber: |number, _| number.0;
     AmountMinor: |amount, _| amount.get();
     Currency: |currency, _| currency.code();
+    Color: |color, _| color.to_string();
     Present: |_present, _| ();
 }
 

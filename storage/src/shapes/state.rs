@@ -37,6 +37,7 @@ unshown_struct! {
         integrations: Vec<(Tag, IntegrationV1)>,
         balance: Option<BalanceTotalsV1>,
         statement_period: Option<StatementPeriodV1>,
+        open_checkouts: u64,
         reserved_minor: u64,
         users: Vec<UserV1>,
         invitations: Vec<InvitationV1>,

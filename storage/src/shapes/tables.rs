@@ -14,6 +14,7 @@ use crate::family::Family;
 
 use super::activity::{ActivityV1, EmailUseV1, InvitationV1, PlanChoiceV1, UserV1};
 use super::card::{CardV1, TokenQueueV1, TokenUseV1, TokenV1};
+use super::checkout::CheckoutV1;
 use super::codec::{self, Out, ShapeError};
 use super::customer::CustomerV1;
 #[cfg(test)]
@@ -355,6 +356,9 @@ tables! {
     CustomerTokens = 73 in Indexes: [u8; 16];
     CustomersByOtherEmail = 74 in Indexes by email_digest_and_id: [u8; 16];
     CustomerActions = 75 in Rows: CustomerActionV1;
+    Checkouts = 76 in Rows: CheckoutV1, under id;
+    CheckoutsByExternalId = 77 in Indexes: [u8; 16];
+    CheckoutsByStatus = 78 in Indexes: ();
     KeyDirectory = 96 in Directory: KeyOwnerV1;
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;

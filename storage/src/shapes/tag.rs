@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use serde::ser::{Serialize, Serializer};
 use till_domain::activity::ActivityType;
 use till_domain::card::{CardScheme, SaveCard, TokenUsage};
+use till_domain::checkout::{CheckoutStatus, Locale};
 use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus};
 use till_domain::dispute::{DisputeOutcome, DisputeStatus};
 use till_domain::ledger::{Account, Direction, EntryStatus, EntryType};
@@ -61,7 +62,7 @@ pub(crate) use tagged;
 tagged! {
     PaymentStatus CaptureMode OperationKind RefundStatus DisputeStatus DisputeOutcome PayoutStatus CardScheme TokenUsage
     SaveCard PaymentMethod AcquirerName Platform InterestBearer InstallmentPlan Account Direction EntryType EntryStatus
-    ActivityType WebhookEventKind WebhookStatus SecretSlot AuthenticationFlow AuthenticationStatus
+    ActivityType WebhookEventKind WebhookStatus SecretSlot AuthenticationFlow AuthenticationStatus CheckoutStatus Locale
 }
 
 impl Tag {

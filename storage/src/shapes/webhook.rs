@@ -1,7 +1,7 @@
 //! Shapes of webhooks and of the events that are delivered to them.
 
 use till_domain::webhook::{
-    PreviousSecret, Redelivery, Subscription, Webhook, WebhookEvent, WebhookObject, WebhookTest,
+    EventCheckout, PreviousSecret, Redelivery, Subscription, Webhook, WebhookEvent, WebhookObject, WebhookTest,
 };
 
 use super::shape::{shape_enum, shape_struct};
@@ -14,6 +14,15 @@ shape_enum! {
         Refund(refund_id: [u8; 16], status: Tag),
         Payout(payout_id: [u8; 16], status: Tag),
         Dispute(dispute_id: [u8; 16], status: Tag),
+        Checkout(status: Tag),
+    }
+}
+
+shape_struct! {
+    /// The checkout of an event.
+    EventCheckoutV1 of EventCheckout {
+        id: [u8; 16],
+        has_external_id: bool,
     }
 }
 
@@ -24,6 +33,7 @@ shape_struct! {
         sequence: u64,
         kind: Tag,
         payment_id: [u8; 16],
+        checkout: Option<EventCheckoutV1>,
         object: WebhookObjectV1,
         amount_minor: u64,
         created_at: u64,

@@ -1,6 +1,6 @@
 //! The objects to which rows of the vault belong, as the keys of these rows name them.
 
-use till_domain::ids::{CardId, CustomerId, PaymentId, SessionId, TokenId, WebhookId};
+use till_domain::ids::{CardId, CheckoutId, CustomerId, PaymentId, SessionId, TokenId, WebhookId};
 use till_domain::webhook::SecretSlot;
 
 /// The object that a sealed card number belongs to.
@@ -23,6 +23,8 @@ pub enum SubjectKind {
     Payment,
     /// A card token: the name on the card is its holder's.
     Token,
+    /// A checkout.
+    Checkout,
 }
 
 /// The owner of personal data, within a merchant.
@@ -51,6 +53,12 @@ impl SubjectId {
     #[must_use]
     pub const fn payment(id: PaymentId) -> SubjectId {
         SubjectId { kind: SubjectKind::Payment, id: id.to_bytes() }
+    }
+
+    /// A checkout as subject.
+    #[must_use]
+    pub const fn checkout(id: CheckoutId) -> SubjectId {
+        SubjectId { kind: SubjectKind::Checkout, id: id.to_bytes() }
     }
 
     /// A card token as subject.

@@ -18,7 +18,7 @@
 //!
 //! The shape of a sealed row is described in `sealed.rs`; its associated data is the row's key as above.
 
-use till_domain::ids::{CardId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
+use till_domain::ids::{CardId, CheckoutId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
 use till_domain::webhook::SecretSlot;
 
 use super::row_owners::{CardNumberOf, SubjectId, SubjectKind, WebhookSecretOf};
@@ -35,6 +35,7 @@ const FIRST_WEBHOOK_SECRET: u8 = 8;
 const SECOND_WEBHOOK_SECRET: u8 = 9;
 const THIRD_WEBHOOK_SECRET: u8 = 10;
 const FOURTH_WEBHOOK_SECRET: u8 = 11;
+const CHECKOUT_KEY: u8 = 12;
 
 /// The key of a row of the vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,9 +51,9 @@ pub enum VaultKey {
     },
     /// The wrapped key under which one person's data is sealed.
     SubjectKey {
-        /// The merchant whose customer, session, payment or card token it is.
+        /// The merchant whose customer, session, payment, card token or checkout it is.
         merchant: MerchantId,
-        /// The customer, session, payment or card token.
+        /// The customer, session, payment, card token or checkout.
         subject: SubjectId,
     },
     /// An API key in sealed form, kept while the answer of the call that made it may be replayed.
@@ -123,6 +124,7 @@ impl VaultKey {
             SECOND_WEBHOOK_SECRET => of_webhook(SecretSlot::Second),
             THIRD_WEBHOOK_SECRET => of_webhook(SecretSlot::Third),
             FOURTH_WEBHOOK_SECRET => of_webhook(SecretSlot::Fourth),
+            CHECKOUT_KEY => Some(of_subject(SubjectId::checkout(CheckoutId::from_bytes(id)))),
             _ => None,
         }
     }
@@ -137,6 +139,7 @@ fn subject_kind_byte(kind: SubjectKind) -> u8 {
         SubjectKind::Session => SESSION_KEY,
         SubjectKind::Payment => PAYMENT_KEY,
         SubjectKind::Token => TOKEN_KEY,
+        SubjectKind::Checkout => CHECKOUT_KEY,
     }
 }
 
@@ -163,7 +166,7 @@ mod tests {
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
 
-    fn one_of_each_kind() -> [VaultKey; 12] {
+    fn one_of_each_kind() -> [VaultKey; 13] {
         let webhook_id = WebhookId::from_bytes([0xbb; 16]);
         let of_webhook =
             |slot| VaultKey::WebhookSecret { merchant: MERCHANT, of: WebhookSecretOf { webhook_id, slot } };
@@ -182,6 +185,7 @@ mod tests {
             of_webhook(SecretSlot::Second),
             of_webhook(SecretSlot::Third),
             of_webhook(SecretSlot::Fourth),
+            of_subject(SubjectId::checkout(CheckoutId::from_bytes([0xbb; 16]))),
         ]
     }
 
@@ -205,7 +209,7 @@ mod tests {
     #[test]
     fn other_kinds_and_lengths_and_an_owned_key_ring_are_not_keys() {
         let mut unknown = one_of_each_kind()[1].encode();
-        unknown[16] = 12;
+        unknown[16] = 13;
         let mut owned_keyring = VaultKey::Keyring.encode();
         owned_keyring[20] = 1;
         let key = one_of_each_kind()[1].encode();

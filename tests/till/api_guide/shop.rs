@@ -12,10 +12,10 @@ use super::pasted::{at_server, start};
 /// The line that separates the outputs of two blocks.
 const SEPARATOR: &str = "---- the next block ----";
 
-/// The commands of a guide, each with its documented output. Programs in other languages are run by `tests/clients`.
+/// The commands of a guide, each with its documented output. Programs are run by `tests/clients`, pages by `tests/browser`.
 fn steps(document: &str) -> Vec<(Block, String)> {
     let mut steps: Vec<(Block, String)> = Vec::new();
-    for block in blocks(document).into_iter().filter(|block| block.language != "python") {
+    for block in blocks(document).into_iter().filter(|block| !["python", "html"].contains(&block.language.as_str())) {
         match steps.last_mut() {
             _ if block.language == "sh" => steps.push((block, String::new())),
             Some((_, output)) => *output = block.text,

@@ -194,7 +194,12 @@ impl Shop {
 
     /// An object of the package document with these members, and null for every other one that is declared.
     pub(crate) fn declared(&self, object: &str, members: &Value) -> Value {
-        let document = self.client().get("/merchants").ok();
+        self.declared_in("/merchants", object, members)
+    }
+
+    /// The same of the package at this path.
+    pub(crate) fn declared_in(&self, package: &str, object: &str, members: &Value) -> Value {
+        let document = self.client().get(package).ok();
         let objects = document["objects"].as_array().expect("the document declares objects");
         let found = objects.iter().find(|declared| declared["name"] == object).expect("it is declared");
         let attributes = found["attributes"].as_array().expect("an object has attributes").iter();

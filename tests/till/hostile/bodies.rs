@@ -60,7 +60,8 @@ impl DescribedEndpoint {
             required: argument["required"] == true
                 || (name == "redeliver-webhook" && argument["name"] == "since")
                 || (name == "add-contact" && argument["name"] == "contact_name")
-                || (name == "find-payments" && argument["name"] == "payment_id"),
+                || (name == "find-payments" && argument["name"] == "payment_id")
+                || (name == "pay-checkout" && argument["name"] == "token"),
             sound: sound_values(&name, argument),
             nasty: nasties(&text(&argument["name"])),
         };
@@ -120,6 +121,13 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
         "payment_id" if matches!(endpoint, "reverse-payment" | "refund-payment" | "open-dispute") => {
             &["@taken-payment@", "@payment@"]
         }
+        "checkout_id" => &["@checkout@", "their-own", "chk_01h455vb4pex5vsknk084sn02q"],
+        "lines" => return vec!["[{\"name\":\"Tea\",\"amount\":10000}]".to_owned()],
+        "payment_methods" => return vec!["[\"CARD\"]".to_owned(), "[\"CARD\",\"INSTALLMENT\"]".to_owned()],
+        // A checkout that expires while the cases run would be a commit without a call.
+        "expires_in" => return vec!["86400".to_owned()],
+        "color" => &["#0a7d55"],
+        "cancel_url" => &["https://shop.example/cart"],
         "refund_id" if matches!(endpoint, "complete-refund" | "fail-refund") => &["@waiting-refund@", "@refund@"],
         "payout_id" if matches!(endpoint, "complete-payout" | "fail-payout") => &["@waiting-payout@", "@payout@"],
         "dispute_id" if endpoint != "find-dispute" => &["@open-dispute@", "@dispute@"],

@@ -196,6 +196,7 @@ pub(super) fn nasties(argument: &str) -> Vec<String> {
         "key" => [quoted(&KEYS), lengths()].concat(),
         "vault_key" => quoted(&[&"0".repeat(63), &"0".repeat(65), &"g".repeat(64), &" ".repeat(64), "", "cart"]),
         "destination_url" => [quoted(&DESTINATIONS), lengths()].concat(),
+        "lines" | "payment_methods" => large_values(),
         "events" => [plain(&SUBSCRIPTIONS), large_values()].concat(),
         "signature_header" => [quoted(&HEADERS), lengths()].concat(),
         "per_page" => plain(&SIZES),

@@ -99,6 +99,7 @@ impl AttackedServer {
             ("@bare-session@", shop.session_with(10_000, &json!({}))),
             ("@installment-session@", shop.installment_session(10_000, "merchant")),
             ("@used-session@", used),
+            ("@checkout@", checkout(shop)),
             ("@payment@", self.payment.clone()),
             ("@held-payment@", held_payment(shop)),
             ("@taken-payment@", shop.pay(10_000)),
@@ -144,6 +145,10 @@ impl AttackedServer {
             if self.shop.payment(&self.names[place].1)[flag] != true {
                 self.names[place].1 = make(&self.shop);
             }
+        }
+        let place = self.names.iter().position(|(known, _)| *known == "@checkout@").expect("it was named");
+        if self.shop.call("find-checkout", &json!({ "checkout_id": self.names[place].1 })).ok()["status"] != "OPEN" {
+            self.names[place].1 = checkout(&self.shop);
         }
         self.refresh_contacts();
         let place = self.names.iter().position(|(known, _)| *known == "@waiting-refund@").expect("it was named");
@@ -292,7 +297,9 @@ impl AttackedServer {
             self.shop.settled(&answer.id());
             return self.settle();
         }
-        if case.endpoint.ends_with("-payment") || case.endpoint == "challenge-dispute" {
+        if case.endpoint.ends_with("-payment")
+            || ["challenge-dispute", "pay-checkout"].contains(&case.endpoint.as_str())
+        {
             return self.settle();
         }
         self.quiet(Duration::from_millis(3))
@@ -332,6 +339,7 @@ impl AttackedServer {
             shop.call("get-balance", &json!({})).body,
             shop.call("find-payment", &json!({ "payment_id": self.payment })).body,
             shop.call("list-payments", &page).body,
+            shop.call("list-checkouts", &page).body,
             shop.call("list-refunds", &page).body,
             shop.call("list-payouts", &page).body,
             shop.call("list-disputes", &page).body,
@@ -382,6 +390,16 @@ fn held_payment(shop: &Shop) -> String {
     let payment = shop.initiate(&shop.session(10_000), 10_000, &json!({ "capture": false })).id();
     shop.settled(&payment);
     payment
+}
+
+/// An open checkout.
+fn checkout(shop: &Shop) -> String {
+    let body = json!({
+        "installation_id": shop.installation_id, "amount": 10_000, "currency": "THB",
+        "return_url": "https://shop.example/done",
+    });
+    let url = shop.call("start-checkout", &body).id();
+    url.rsplit('/').next().expect("a segment").to_owned()
 }
 
 /// A refund of a payment of its own.

@@ -48,6 +48,7 @@ fn a_merchant_is_created_with_its_defaults() {
         "merchant_id": id, "name": "Shop", "currency": "THB", "time_zone": "UTC", "settlement_delay_seconds": 172_800,
         "support_email": null, "suspended": false, "card_numbers_in_identifiers": false, "balance_open": false,
         "payment_methods": [method("CARD"), method("INSTALLMENT")], "test_clock": null, "created_at": created_at,
+        "color": null,
     });
     assert_eq!(found, expected);
 }

@@ -3,6 +3,7 @@
 
 mod actions;
 pub(crate) mod browser;
+mod checkout;
 mod ends;
 mod headers;
 mod hostile_texts;

@@ -261,7 +261,8 @@ fn suspension_is_refused_exactly_where_it_is_declared() {
         for endpoint in items(&interfaces.document(package)["endpoints"]) {
             let declared = items(&endpoint["errors"]).iter().any(|error| error["code"] == "MERCHANT_SUSPENDED");
             let takes_key = items(&endpoint["errors"]).iter().any(|error| error["code"] == "IDEMPOTENCY_KEY_REUSED");
-            // Calls that stop the use of a leaked key, that return money to customers, or by which a customer gives up.
+            // Calls that stop the use of a leaked key, that return money to customers, or by which a customer or the
+            // merchant gives up.
             let works = [
                 "revoke-key",
                 "void-payment",
@@ -272,6 +273,7 @@ fn suspension_is_refused_exactly_where_it_is_declared() {
                 "disconnect-webhook",
                 "rotate-webhook-secret",
                 "cancel-payment-session",
+                "expire-checkout",
             ];
             let works = works.iter().any(|name| endpoint["name"] == *name);
             assert_eq!(declared, !works && (takes_key || package == "sdk"), "{}", endpoint["name"]);
@@ -308,12 +310,13 @@ fn acceptable(endpoint: &Value, shop: &Shop) -> Value {
         "key_id" => json!("key_00000000000000000000000000"),
         "plan_id" => json!("pln_00000000000000000000000000"),
         "payment_session_id" => json!("pse_00000000000000000000000000"),
+        "checkout_id" => json!("chk_00000000000000000000000000"),
         "dispute_id" => json!("dsp_00000000000000000000000000"),
         _ => json!("x"),
     };
     let is_one_of_several = |argument: &Value| {
         let one = (text(&endpoint["name"]), text(&argument["name"]));
-        [("add-contact", "contact_name"), ("redeliver-webhook", "event_id")].contains(&one)
+        [("add-contact", "contact_name"), ("redeliver-webhook", "event_id"), ("pay-checkout", "token")].contains(&one)
     };
     let required = items(&endpoint["arguments"])
         .iter()

@@ -186,6 +186,7 @@ impl Stranger {
                 ("add-contact", "contact_name"),
                 ("find-payments", "last_digits"),
                 ("find-payments", "created_at"),
+                ("pay-checkout", "token"),
             ]
             .contains(&(endpoint.name.as_str(), member.name.as_str()))
         };
@@ -240,9 +241,18 @@ impl Stranger {
             let send = self.client("merchants").package.endpoint("send-payout");
             return value(self.call("merchants", send, &json!({ "amount": WAITING_PAYOUT })));
         }
+        if name == "checkout_id" {
+            return self.checkout(scope);
+        }
         let own = source_of(package, name).is_some_and(|source| source.endpoint == endpoint.name);
         let made = if own { None } else { self.made(package, name, scope) };
         made.or_else(|| self.by_name(name)).unwrap_or_else(|| by_type(argument))
+    }
+
+    /// An open checkout: the last part of its page's address.
+    fn checkout(&self, scope: &Map<String, Value>) -> Value {
+        let url = self.make("merchants", "start-checkout", &[], scope);
+        json!(url.as_str().and_then(|url| url.rsplit('/').next()).expect("an address"))
     }
 
     fn token_for_several_uses(&self, scope: &Map<String, Value>) -> Value {

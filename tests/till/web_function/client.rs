@@ -2,11 +2,19 @@
 //!
 //! Source: webfunction.org, its pages endpoint, package, authentication, error, versioning and pagination.
 
+use std::thread;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::http::Response;
 
 use super::package::{Package, PackageEndpoint};
+
+/// The number of times that a call is sent while its answers are that an earlier one is still at work.
+const BUSY_ANSWERS_MAX: u32 = 100;
+/// The pause between two of them.
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
 /// The result of an invocation.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,9 +99,20 @@ impl Client {
 }
 
 fn invoke(agent: &Agent, url: &str, headers: &[(&str, String)], arguments: &Value) -> InvocationResult {
-    let request = agent.post(url).header("Content-Type", "application/json").header("Accept", "application/json");
-    let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, value));
-    outcome(request.send(arguments.to_string()).unwrap_or_else(|error| panic!("{url}: {error}")))
+    let send = || {
+        let request = agent.post(url).header("Content-Type", "application/json").header("Accept", "application/json");
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, value));
+        request.send(arguments.to_string()).unwrap_or_else(|error| panic!("{url}: {error}"))
+    };
+    // An earlier call may still be at work: `redeliver-webhook` says so.
+    for _ in 0..BUSY_ANSWERS_MAX {
+        let response = send();
+        if response.status() != 429 {
+            return outcome(response);
+        }
+        thread::sleep(BUSY_PAUSE);
+    }
+    panic!("{url} is busy all the time")
 }
 
 fn outcome(mut response: Response<ureq::Body>) -> InvocationResult {

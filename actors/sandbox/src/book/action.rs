@@ -40,7 +40,8 @@ impl ActionPage {
     }
 
     /// The path of the page for an action.
-    pub(crate) fn path(self, id: ActionId) -> String {
+    #[must_use]
+    pub fn path(self, id: ActionId) -> String {
         format!("/sandbox/{}/{id}", self.name())
     }
 

@@ -267,6 +267,7 @@ mod tests {
             created_at: Millis(0),
             suspended: false,
             card_numbers_in_identifiers: false,
+            color: None,
         }
     }
 

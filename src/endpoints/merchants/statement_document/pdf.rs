@@ -262,6 +262,7 @@ mod tests {
             created_at: Millis(0),
             suspended: false,
             card_numbers_in_identifiers: false,
+            color: None,
         }
     }
 

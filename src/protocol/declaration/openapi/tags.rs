@@ -6,10 +6,12 @@ use crate::protocol::declaration::{Declaration, Package};
 
 /// The subjects, each with its description, in the order in which people need them: a payment first, then what a shop
 /// needs beside it.
-const SUBJECTS: [(Package, &str, &str); 34] = [
+const SUBJECTS: [(Package, &str, &str); 36] = [
     (Package::Merchants, "payments", "Payments, from their initiation on."),
     (Package::Sdk, "cards", "Cards of customers, before they pay."),
     (Package::Sdk, "sessions", "Payment sessions: the choice of a payment method, and what follows from it."),
+    (Package::Merchants, "checkouts", "Pages on which a customer pays one amount, in as many attempts as it takes."),
+    (Package::Sdk, "checkouts", "What a checkout's page shows and does."),
     (Package::Sdk, "installations", "The settings of an installation."),
     (Package::Merchants, "refunds", "Money of payments that is paid back."),
     (Package::Merchants, "webhooks", "Events, and the merchant's endpoints that receive them."),

@@ -48,6 +48,8 @@ pub struct PaymentFilters {
     /// The amount that was asked for.
     pub amount: Option<AmountRange>,
     pub customer_id: Option<CustomerId>,
+    /// Some payments, the oldest first.
+    pub payment_ids: Option<Vec<PaymentId>>,
     /// A text that the payment is looked for by.
     pub terms: Option<String>,
 }
@@ -71,6 +73,9 @@ impl PaymentFilters {
         }
         if let Some(customer_id) = self.customer_id {
             selection.any_of(vec![PaymentIndex::Customer(customer_id)]);
+        }
+        if let Some(payment_ids) = &self.payment_ids {
+            selection.any_source(vec![EntrySource::Known(payment_ids.as_slice().into())]);
         }
         if let Some(range) = self.amount {
             select_amounts(range, &mut selection);

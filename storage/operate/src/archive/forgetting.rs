@@ -16,7 +16,7 @@ use crate::overlay::Overlay;
 
 use super::ArchiveError;
 
-/// Customers and payers whose keys are removed later. Keys of sessions and tokens are not among them: they expire
+/// Customers and payers whose keys are removed later. Keys of sessions, tokens and checkouts are not among them: they expire
 /// again.
 #[derive(Default)]
 pub(super) struct Forgotten(BTreeSet<(MerchantId, SubjectKind, [u8; 16])>);
@@ -30,7 +30,7 @@ impl Forgotten {
                     SubjectKind::Customer | SubjectKind::Payment => {
                         self.0.insert((merchant, subject.kind, subject.id));
                     }
-                    SubjectKind::Session | SubjectKind::Token => {}
+                    SubjectKind::Session | SubjectKind::Token | SubjectKind::Checkout => {}
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use till_domain::ids::{CustomerId, PaymentId, SessionId, TokenId};
+use till_domain::ids::{CheckoutId, CustomerId, PaymentId, SessionId, TokenId};
 use till_domain::records::AnyKey;
 use till_storage::family::Family;
 use till_storage::keys::{HeadKey, JournalKey};
@@ -95,6 +95,7 @@ fn of_subject(subject: SubjectId) -> String {
         SubjectKind::Session => SessionId::from_bytes(subject.id).to_string(),
         SubjectKind::Payment => PaymentId::from_bytes(subject.id).to_string(),
         SubjectKind::Token => TokenId::from_bytes(subject.id).to_string(),
+        SubjectKind::Checkout => CheckoutId::from_bytes(subject.id).to_string(),
     }
 }
 

@@ -427,6 +427,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
             VaultWrite::ForgetCardNumber(card_id) => (number_key(CardNumberOf::Card(card_id)), None),
             VaultWrite::ForgetCustomerKey(customer_id) => forgotten(SubjectId::customer(customer_id)),
             VaultWrite::ForgetSessionKey(session_id) => forgotten(SubjectId::session(session_id)),
+            VaultWrite::ForgetCheckoutKey(checkout_id) => forgotten(SubjectId::checkout(checkout_id)),
             VaultWrite::ForgetTokenKey(token_id) => forgotten(SubjectId::token(token_id)),
             VaultWrite::ForgetKeyText(key) => (VaultKey::ApiKeySecret { merchant, key }, None),
             VaultWrite::ForgetWebhookSecret(webhook_id, slot) => {

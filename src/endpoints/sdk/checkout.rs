@@ -1,0 +1,187 @@
+//! `POST /sdk/retrieve-checkout` and `pay-checkout`: the customer's calls about a checkout.
+
+use till_domain::card::Card;
+use till_domain::checkout::{Checkout, CheckoutStatus};
+use till_domain::command::{CheckoutChoice, Command, PayCheckout};
+use till_domain::ids::{CardId, CheckoutId, SessionId, TokenId};
+use till_domain::merchant::PaymentMethod;
+use till_domain::records::{Checkouts, Rows};
+use till_domain::refusal::Refusal;
+use till_domain::session::InstallmentPlan;
+use till_domain::time::Millis;
+
+use super::list_installment_plans::{INSTALLMENT_PLAN, PlanShape};
+use super::retrieve_installation_settings::{OFFERED_METHOD, offered_methods};
+use super::select_payment_method::{refuse_given, require_given};
+use super::session::INSTALLATION_ERRORS;
+use crate::endpoints::forms::{BOOLEAN, CARD_REF, PAYMENT_METHOD, SESSION_ID, id, words};
+use crate::endpoints::prelude::*;
+use crate::endpoints::shapes::checkout::{CHECKOUT_LINE, LineShape};
+use crate::protocol::fault::Fault;
+use crate::protocol::fields::Fields;
+use crate::service::{NamedInstallation, OfferedCheckout, SdkCaller, given_up_to, refused};
+
+pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
+    &[Endpoint(&RETRIEVE_CHECKOUT, &retrieve_checkout), Endpoint(&PAY_CHECKOUT, &pay_checkout)];
+
+const CHECKOUT_ID: Required<CheckoutId> = id::<CheckoutId>().required("The checkout (`chk_...`).");
+
+const NAMED: ArgumentSet<(NamedInstallation, CheckoutId)> = arguments!({
+    named: NamedInstallation::arguments::<()>(),
+    checkout_id: CHECKOUT_ID,
+} => (named, checkout_id));
+
+object! {
+    /// What the customer of a checkout sees, at the time `now`.
+    OFFERED_CHECKOUT "offered_checkout" as OfferedShape<'a> of (
+        caller: &'a SdkCaller<'a>,
+        offered: &'a OfferedCheckout,
+        now: Millis
+    ) {
+        checkout_id: Id(CheckoutId::PREFIX) = offered.checkout.id, "The checkout's id (`chk_...`).";
+        status: words_of(CheckoutStatus) = offered.checkout.status_at(*now), "The status.";
+        merchant_name: STRING = caller.profile.name, "The merchant's name.", such_as("Shop");
+        amount: INTEGER = offered.checkout.money.amount, "The amount in minor units.", such_as("10000");
+        currency: STRING = offered.checkout.money.currency, "The ISO 4217 code.", such_as("THB");
+        lines: Array(&ValueType::Object(&CHECKOUT_LINE)) = lines(&offered.checkout),
+            "The lines of the order; empty without.";
+        payment_methods: Array(&ValueType::Object(&OFFERED_METHOD)) = offered_methods(&offered.methods),
+            "The methods that can pay it now.";
+        saved_cards: Array(&ValueType::Object(&SAVED_CARD)) =
+            offered.saved_cards.iter().map(SavedCardShape::new).collect::<Vec<_>>(),
+            "The saved cards of its customer, where the shop offers them.";
+        installment_plans: Array(&ValueType::Object(&INSTALLMENT_PLAN)) = plans(offered),
+            "The instalment plans that can be chosen.";
+        return_url: URL = given_up_to(&offered.checkout), "The page of the shop for a customer who gives up.";
+        payment_session_id: Id(SessionId::PREFIX) or null = offered.payment.as_ref().map(|payment| payment.session_id),
+            "The session of the payment that is in progress, or of the last one.", shown;
+        failure_code: STRING or null = failure_code(offered), "The reason for which the last payment failed.";
+        expires_at: TIMESTAMP = offered.checkout.expires_at, "The time until which a new payment can be made of it.";
+    }
+}
+
+object! {
+    /// A saved card as its customer knows it.
+    SAVED_CARD "offered_card" as SavedCardShape<'a> of (card: &'a Card) {
+        card_id: Id(CardId::PREFIX) = card.id, "The card's id, which a payment names.";
+        display_name: STRING = format!("{} {}", card.card.scheme.display_name(), card.card.last_digits),
+            "Its network and last four digits.", such_as("Visa 4242");
+        expiration_date: STRING = card.card.expiry, "The last month in which it is valid, `MM/YY`.", such_as("12/49");
+    }
+}
+
+fn lines(checkout: &Checkout) -> Vec<LineShape<'_>> {
+    checkout.lines.iter().map(LineShape::new).collect()
+}
+
+fn plans(offered: &OfferedCheckout) -> Vec<PlanShape> {
+    let has_plans = offered.methods.contains(&PaymentMethod::Installment);
+    InstallmentPlan::ALL.into_iter().filter(|_| has_plans).map(PlanShape::new).collect()
+}
+
+fn failure_code(offered: &OfferedCheckout) -> Option<&str> {
+    let payment = offered.payment.as_ref().filter(|_| !offered.checkout.in_progress)?;
+    payment.failure.as_ref().map(|failure| failure.code.as_str())
+}
+
+static RETRIEVE_CHECKOUT: Declaration = Declaration {
+    name: "retrieve-checkout",
+    summary: "Returns what the customer of a checkout sees and chooses among.",
+    arguments: NAMED.declared,
+    returns: Returns::Object(&OFFERED_CHECKOUT),
+    errors: &INSTALLATION_ERRORS,
+    flags: Flags::OPEN_QUERY,
+    ..Declaration::query(Package::Sdk, "checkouts")
+};
+
+/// `POST /sdk/retrieve-checkout`
+async fn retrieve_checkout(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let (caller, checkout_id) = service.sdk_call(&call, call.fields().parse(&NAMED)).await?;
+    let checkout = caller.reader.get::<Checkouts>(checkout_id)?;
+    let checkout = checkout.filter(|checkout| checkout.installation_id == caller.installation.id);
+    let checkout = checkout.ok_or_else(|| refused(&Refusal::CheckoutNotFound))?;
+    let offered = OfferedCheckout::read(&caller.reader, checkout)?;
+    let now = service.merchant_now(caller.merchant_id())?;
+    Ok(Reply::new(&OfferedShape::new(&caller, &offered, now)))
+}
+
+const PAID: ArgumentSet<(NamedInstallation, PayCheckout)> = arguments!({
+    named: NamedInstallation::arguments::<()>(),
+    checkout_id: CHECKOUT_ID,
+    payment_method: PAYMENT_METHOD.required("The payment method that the customer chose."),
+    token: id::<TokenId>().optional("The card's token (`tok_...`), for a payment by card.").shown(),
+    card: CARD_REF.optional("A saved card that the checkout offers. Not together with `token`.").named("card_id"),
+    plan: words!(InstallmentPlan, id)
+        .optional("The instalment plan. Required for instalments.")
+        .named("installment_plan_id"),
+    saves_card: BOOLEAN
+        .optional("True saves the card for next time, of a token for several uses and where the checkout offers it.")
+        .named("save_card"),
+    replaces: SESSION_ID.optional("The session (`pse_...`) of the payment that the customer gives up."),
+} judged by |fields: &mut Fields<'_>| if let Some(method) = payment_method {
+    judge(fields, method);
+} => {
+    let choice = match (payment_method, token, card) {
+        (PaymentMethod::Card, Some(token_id), _) => CheckoutChoice::Token(token_id),
+        (PaymentMethod::Card, None, card) => CheckoutChoice::SavedCard(card?),
+        (PaymentMethod::Installment, _, _) => CheckoutChoice::Installment(plan?),
+        (PaymentMethod::PromptPay, _, _) => CheckoutChoice::PromptPay,
+        (PaymentMethod::MobileBanking, _, _) => CheckoutChoice::MobileBanking,
+    };
+    (named, PayCheckout { checkout_id, choice, saves_card: saves_card.unwrap_or(false), replaces })
+});
+
+/// Reports arguments that do not belong to the payment method, and those that it needs.
+fn judge(fields: &mut Fields<'_>, method: PaymentMethod) {
+    if method == PaymentMethod::Card {
+        refuse_given(fields, &["installment_plan_id"], "belongs to instalments only");
+        match (fields.is_given("token"), fields.is_given("card_id")) {
+            (false, false) => fields.fault(Fault::missing_because("token", "or card_id is required for a card")),
+            (true, true) => {
+                fields.fault(Fault::invalid("card_id", "cannot be given together with token; send one of them"));
+            }
+            (true, false) | (false, true) => {}
+        }
+        return;
+    }
+    refuse_given(fields, &["token", "card_id", "save_card"], "belongs to cards only");
+    match method {
+        PaymentMethod::Installment => require_given(fields, &["installment_plan_id"]),
+        PaymentMethod::PromptPay | PaymentMethod::MobileBanking => {
+            refuse_given(fields, &["installment_plan_id"], "belongs to instalments only");
+        }
+        PaymentMethod::Card => {}
+    }
+}
+
+static PAY_CHECKOUT: Declaration = Declaration {
+    name: "pay-checkout",
+    summary: "Pays a checkout: selects the method and initiates the payment in one step. Answers the payment session (`pse_...`).",
+    docs: "While a payment of the checkout is in progress, and once it is paid, the session of that payment is answered and nothing new is made. `replaces` gives a payment up whose customer must act, and makes another one. Then ask `discover-next-action`.",
+    arguments: PAID.declared,
+    returns: Returns::Id(SessionId::PREFIX),
+    errors: &[
+        DeclaredError::when(
+            Code::NotFound,
+            "There is no such installation, checkout, token, saved card or replaced session.",
+        )
+        .with(r#"{"argument": "checkout_id"}"#),
+        DeclaredError::when(Code::InvalidState, "The checkout takes no new payment: details name its `status`.")
+            .with(r#"{"status": "EXPIRED"}"#),
+        DeclaredError::when(
+            Code::NotSupported,
+            "The checkout does not offer the payment method, or it is not enabled.",
+        ),
+        DeclaredError::when(Code::TokenAlreadyUsed, "The SINGLE token was used up before."),
+        DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
+    ],
+    flags: Flags::OPEN_COMMAND,
+    ..Declaration::command(Package::Sdk, "checkouts")
+};
+
+/// `POST /sdk/pay-checkout`
+async fn pay_checkout(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let (caller, command) = service.sdk_call(&call, call.fields().parse(&PAID)).await?;
+    let command = Command::PayCheckout(command);
+    Ok(service.submit(&call, caller.merchant_id(), caller.as_domain(), command, None).await?.into())
+}

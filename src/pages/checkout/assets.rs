@@ -1,0 +1,44 @@
+//! The files that the pages for customers load. Their names have a hash of their content.
+
+use std::sync::LazyLock;
+
+/// The style of checkout and frame.
+pub(super) const STYLE: &str = include_str!("checkout.css");
+
+/// The script of the checkout page. Its first part is that of every page with card fields.
+pub(super) const CHECKOUT_SCRIPT: &str = concat!(include_str!("card_form.js"), include_str!("checkout.js"));
+
+/// The script of the frame.
+pub(super) const FRAME_SCRIPT: &str = concat!(include_str!("card_form.js"), include_str!("frame.js"));
+
+/// The script that a shop's page loads.
+pub(super) const TILL_SCRIPT: &str = include_str!("till.js");
+
+static STYLE_PATH: LazyLock<String> = LazyLock::new(|| path("assets/checkout-", STYLE, "css"));
+static CHECKOUT_PATH: LazyLock<String> = LazyLock::new(|| path("assets/checkout-", CHECKOUT_SCRIPT, "js"));
+static FRAME_PATH: LazyLock<String> = LazyLock::new(|| path("assets/frame-", FRAME_SCRIPT, "js"));
+static TILL_PATH: LazyLock<String> = LazyLock::new(|| path("js/till.", TILL_SCRIPT, "js"));
+
+fn path(beginning: &str, content: &str, ending: &str) -> String {
+    format!("/{beginning}{}.{ending}", &blake3::hash(content.as_bytes()).to_hex()[..16])
+}
+
+/// The path of the style.
+pub(super) fn style_path() -> &'static str {
+    &STYLE_PATH
+}
+
+/// The path of the checkout's script.
+pub(super) fn checkout_path() -> &'static str {
+    &CHECKOUT_PATH
+}
+
+/// The path of the frame's script.
+pub(super) fn frame_path() -> &'static str {
+    &FRAME_PATH
+}
+
+/// The path of the shop's script that never changes its content.
+pub(super) fn till_path() -> &'static str {
+    &TILL_PATH
+}

@@ -1,0 +1,288 @@
+use till_domain::merchant::PaymentMethod;
+
+use super::examples::{checkout, frame, money, states};
+use super::locale::Locale;
+use super::markup::{Element, elements};
+use super::message::Message;
+use super::view::{CheckoutView, Line, State};
+use super::words::Words;
+use super::{assets, frame, page};
+
+/// The limit of document, style and script together, before compression.
+const BYTES_MAX: usize = 50 * 1024;
+
+/// Markup that must never reach a page as such.
+const MARKUP: &str = "</title><script>alert('1')</script><b onclick=\"x\">&";
+
+/// Every page in every language, each with a name.
+fn all_pages() -> Vec<(String, Locale, String)> {
+    let mut pages = Vec::new();
+    for locale in Locale::ALL {
+        for (name, state) in states() {
+            pages.push((format!("{name} {locale:?}"), locale, page::page(&checkout(state), locale)));
+        }
+        pages.push((format!("unknown {locale:?}"), locale, page::unknown(locale)));
+        pages.push((format!("frame {locale:?}"), locale, frame::page(&frame(), locale)));
+    }
+    pages
+}
+
+fn named<'a>(elements: &'a [Element], name: &str) -> Vec<&'a Element> {
+    elements.iter().filter(|element| element.name == name).collect()
+}
+
+/// The texts of the elements of a name, without the space around them.
+fn texts(elements: &[Element], name: &str) -> Vec<String> {
+    named(elements, name).iter().map(|element| element.text.trim().to_owned()).collect()
+}
+
+fn english(view: &CheckoutView) -> Vec<Element> {
+    elements(&page::page(view, Locale::English))
+}
+
+fn state_named(name: &str) -> CheckoutView {
+    let state = states().into_iter().find(|(known, _)| *known == name).expect("a state of this name");
+    checkout(state.1)
+}
+
+#[test]
+fn every_page_has_language_direction_and_one_level_1_heading() {
+    for (name, locale, html) in all_pages() {
+        let elements = elements(&html);
+        let root = named(&elements, "html")[0];
+        assert_eq!((root.get("lang"), root.get("dir")), (Some(locale.name()), Some(locale.direction())), "{name}");
+        assert_eq!((named(&elements, "h1").len(), named(&elements, "main").len()), (1, 1), "{name}");
+        assert!(!texts(&elements, "title")[0].is_empty() && !texts(&elements, "h1")[0].is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn no_page_has_script_or_style_in_it() {
+    for (name, _, html) in all_pages() {
+        for element in elements(&html) {
+            let is_code = element.attributes.keys().any(|name| name == "style" || name.starts_with("on"));
+            assert!(!is_code && element.name != "style", "{name}: {element:?}");
+            assert!(element.name != "script" || element.text.is_empty(), "{name}: {element:?}");
+            assert!(element.get("src").is_none_or(|src| src.starts_with('/')), "{name}: {element:?}");
+        }
+    }
+}
+
+#[test]
+fn every_field_has_a_label_and_every_id_is_there_once() {
+    for (name, _, html) in all_pages() {
+        let elements = elements(&html);
+        let mut ids: Vec<_> = elements.iter().filter_map(|element| element.get("id")).collect();
+        ids.sort_unstable();
+        assert!(ids.is_sorted_by(|left, right| left < right), "{name}: {ids:?}");
+        let labels: Vec<_> = named(&elements, "label").iter().filter_map(|label| label.get("for")).collect();
+        for field in elements.iter().filter(|element| ["input", "select", "textarea"].contains(&&*element.name)) {
+            let is_in_label = ["radio", "checkbox", "hidden"].iter().any(|kind| field.get("type") == Some(kind));
+            assert!(is_in_label || field.get("id").is_some_and(|id| labels.contains(&id)), "{name}: {field:?}");
+        }
+        let described = elements.iter().filter_map(|element| element.get("aria-describedby"));
+        assert!(described.clone().all(|id| ids.contains(&id)), "{name}");
+    }
+}
+
+#[test]
+fn document_style_and_script_are_small() {
+    let files = assets::STYLE.len() + assets::CHECKOUT_SCRIPT.len();
+    for (name, _, html) in all_pages() {
+        assert!(html.len() + files <= BYTES_MAX, "{name}: {} + {files}", html.len());
+    }
+    assert!(assets::STYLE.len() + assets::FRAME_SCRIPT.len() + assets::TILL_SCRIPT.len() < BYTES_MAX);
+}
+
+#[test]
+fn a_page_asks_for_three_files_at_most() {
+    let view = CheckoutView { color: Some("#0a7d55".to_owned()), ..state_named("choosing") };
+    let elements = english(&view);
+    let files = elements.iter().filter(|element| ["link", "script", "img"].contains(&&*element.name));
+    assert_eq!(files.count(), 3);
+}
+
+#[test]
+fn nothing_that_a_caller_wrote_is_markup() {
+    let text = || MARKUP.to_owned();
+    let states = [
+        State::Choosing { failed: Some(text()), chosen: Some(PaymentMethod::Card) },
+        State::Processing { session_id: text() },
+        State::Confirm { session_id: text(), address: text() },
+        State::Scan { session_id: text(), text: text(), seconds_left: 1, seconds_whole: 9, wallet: Some(text()) },
+        State::Successful { shop: text(), just_now: true },
+        State::Expired,
+        State::Suspended,
+    ];
+    for state in states {
+        let mut view = checkout(state);
+        (view.merchant, view.shop, view.color) = (text(), text(), Some(text()));
+        (view.merchant_id, view.installation_id, view.checkout_id) = (text(), text(), text());
+        view.lines = vec![Line { name: text(), amount_minor: 1, quantity: 1 }];
+        view.plans[0].plan_id = text();
+        view.plans[0].name = text();
+        let card = &mut view.saved_cards[0];
+        (card.card_id, card.scheme, card.last_digits, card.expiry) = (text(), text(), text(), text());
+        for locale in Locale::ALL {
+            let html = page::page(&view, locale);
+            assert!(!html.contains("<script>") && !html.contains("<b ") && !html.contains("alert('"), "{html}");
+            assert_eq!(named(&elements(&html), "b").len(), 0);
+        }
+    }
+}
+
+#[test]
+fn an_installation_writes_no_markup_into_its_frame() {
+    let mut view = frame();
+    view.origin = MARKUP.to_owned();
+    view.interest_bearer = Some(MARKUP.to_owned());
+    let html = frame::page(&view, Locale::Arabic);
+    assert!(!html.contains("<script>") && !html.contains("alert('"), "{html}");
+}
+
+#[test]
+fn the_names_of_a_checkout_are_those_of_the_contract() {
+    let elements = english(&state_named("choosing"));
+    assert_eq!(texts(&elements, "title"), ["Pay Example Shop"]);
+    assert_eq!(texts(&elements, "h1"), ["Pay Example Shop"]);
+    assert_eq!(texts(&elements, "h2"), ["Choose how to pay", "Processing your payment"]);
+    assert_eq!(texts(&elements, "legend"), ["Payment method"]);
+    let labels = texts(&elements, "label");
+    for label in [
+        "Visa ending in 4242, expires 12/49",
+        "Mastercard ending in 4444, expires 12/49",
+        "Card",
+        "Instalments",
+        "PromptPay QR",
+        "Mobile banking",
+        "Card number",
+        "Expiry date",
+        "Security code",
+        "Name on card",
+        "Save this card for next time",
+        "Instalment plan",
+        "Language",
+    ] {
+        assert!(labels.iter().any(|known| known == label), "{label}: {labels:?}");
+    }
+    assert!(texts(&elements, "button").contains(&"Pay THB\u{a0}1,234.50".to_owned()));
+    assert_eq!(texts(&elements, "a"), ["Return to Example Shop"]);
+    let number = elements.iter().find(|element| element.get("id") == Some("card-number")).expect("the field");
+    assert_eq!(
+        (number.get("data-missing"), number.get("data-wrong")),
+        (Some("Enter the card number"), Some("Check the card number"))
+    );
+}
+
+#[test]
+fn every_state_has_its_heading_and_its_actions() {
+    for (name, heading, actions) in [
+        ("processing", "Processing your payment", &["Return to Example Shop"][..]),
+        ("confirm", "Confirm with your bank", &["Continue to your bank", "Pay another way", "Return to Example Shop"]),
+        (
+            "scan",
+            "Scan to pay",
+            &["Open the sandbox wallet", "Copy QR code text", "Pay another way", "Return to Example Shop"],
+        ),
+        ("scan-late", "Scan to pay", &["Copy QR code text", "Pay another way", "Return to Example Shop"]),
+        ("successful", "Payment successful", &["Return to Example Shop"]),
+        ("expired", "This checkout has expired", &["Return to Example Shop"]),
+        ("suspended", "Payments are not possible at the moment", &["Return to Example Shop"]),
+    ] {
+        let elements = english(&state_named(name));
+        assert_eq!(texts(&elements, "h2"), [heading], "{name}");
+        let found = elements.iter().filter(|element| element.name == "a" || element.name == "button");
+        let found: Vec<_> = found.map(|element| element.text.trim()).filter(|text| *text != "Change").collect();
+        assert_eq!(found, actions, "{name}");
+    }
+    let unknown = elements(&page::unknown(Locale::English));
+    assert_eq!((texts(&unknown, "h2"), texts(&unknown, "a").len()), (vec!["Page not found".to_owned()], 0));
+}
+
+#[test]
+fn a_failed_payment_leaves_its_method_chosen_and_says_why() {
+    let elements = english(&state_named("failed"));
+    assert_eq!(texts(&elements, "h2")[..2], ["Payment failed", "Choose how to pay"]);
+    let alert = elements.iter().find(|element| element.get("role") == Some("alert")).expect("an alert");
+    assert!(alert.text.contains("There is not enough money"), "{}", alert.text);
+    let radios = elements.iter().filter(|element| element.get("type") == Some("radio"));
+    let chosen: Vec<_> = radios.filter(|radio| radio.get("checked").is_some()).collect();
+    assert_eq!(chosen.iter().map(|radio| radio.get("value")).collect::<Vec<_>>(), [Some("CARD")]);
+}
+
+#[test]
+fn the_card_number_has_no_name_so_no_form_sends_it() {
+    let elements = english(&state_named("choosing"));
+    let sent: Vec<_> = elements.iter().filter_map(|element| element.get("name")).collect();
+    for name in &sent {
+        let known = ["viewport", "color-scheme", "payment_method", "installment_plan_id", "action", "lang"];
+        assert!(known.contains(name), "{name}");
+    }
+    assert!(sent.contains(&"installment_plan_id"));
+}
+
+#[test]
+fn without_script_a_page_in_progress_loads_itself_again() {
+    let refresh = |name: &str| {
+        let elements = english(&state_named(name));
+        let metas = named(&elements, "meta").into_iter();
+        metas
+            .filter(|meta| meta.get("http-equiv").is_some())
+            .filter_map(|meta| meta.get("content"))
+            .map(str::to_owned)
+            .next()
+    };
+    for name in ["processing", "confirm", "scan"] {
+        assert_eq!(refresh(name).as_deref(), Some("5"), "{name}");
+    }
+    assert!(refresh("successful-now").is_some_and(|content| content.starts_with("2;url=https://shop.example/")));
+    for name in ["choosing", "failed", "successful", "expired", "suspended"] {
+        assert_eq!(refresh(name), None, "{name}");
+    }
+}
+
+#[test]
+fn the_time_left_is_shown_in_its_last_quarter_only() {
+    let timer = |name: &str| {
+        let elements = english(&state_named(name));
+        elements.into_iter().find(|element| element.get("role") == Some("timer")).expect("a timer")
+    };
+    assert!(timer("scan").get("hidden").is_some());
+    assert_eq!((timer("scan-late").get("hidden"), timer("scan-late").text.trim()), (None, "Time left 3:05"));
+}
+
+#[test]
+fn saving_is_offered_only_where_the_shop_vouches() {
+    let view = CheckoutView { offers_saving: false, saved_cards: Vec::new(), ..state_named("choosing") };
+    assert!(!page::page(&view, Locale::English).contains("save-card"));
+}
+
+#[test]
+fn saved_cards_need_the_method_card() {
+    let view = CheckoutView { methods: vec![PaymentMethod::PromptPay], ..state_named("choosing") };
+    let html = page::page(&view, Locale::English);
+    assert!(!html.contains("4242") && html.contains("PROMPTPAY"));
+    let none = CheckoutView { methods: Vec::new(), ..state_named("choosing") };
+    assert!(page::page(&none, Locale::English).contains(&Words::of(Locale::English).text(Message::NoMethod)));
+}
+
+#[test]
+fn a_long_order_is_folded() {
+    let mut view = state_named("choosing");
+    let is_open = |view: &CheckoutView| named(&english(view), "details")[0].get("open").is_some();
+    assert!(is_open(&view));
+    view.lines = vec![view.lines[0].clone(); 100];
+    assert!(!is_open(&view));
+    view.lines.clear();
+    assert!(named(&english(&view), "details").is_empty());
+}
+
+#[test]
+fn the_largest_page_is_small_enough() {
+    let mut view = state_named("choosing");
+    view.money = money(9_007_199_254_740_991, "THB");
+    view.lines =
+        vec![Line { name: "An article with a name of usual length".to_owned(), amount_minor: 1, quantity: 2 }; 100];
+    let bytes = page::page(&view, Locale::Thai).len() + assets::STYLE.len() + assets::CHECKOUT_SCRIPT.len();
+    assert!(bytes <= BYTES_MAX, "{bytes}");
+}

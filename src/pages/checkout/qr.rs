@@ -1,0 +1,99 @@
+//! QR codes as SVG, with the quiet zone of four modules that scanners need.
+//!
+//! Source: ISO/IEC 18004, section 6.3.8.
+
+use std::fmt::Write;
+
+use qrcode::{Color, EcLevel, QrCode};
+
+/// The width of the quiet zone, in modules.
+const QUIET_ZONE: usize = 4;
+
+/// A QR code as a template draws it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct QrDrawing {
+    /// The length of a side with the quiet zones, in modules: the unit of the path.
+    pub(super) side: usize,
+    /// The dark modules, as the data of an SVG path.
+    pub(super) path: String,
+}
+
+impl QrDrawing {
+    /// Draws a text. None when it is too long for a code.
+    pub(super) fn of(text: &str) -> Option<QrDrawing> {
+        let code = QrCode::with_error_correction_level(text, EcLevel::M).ok()?;
+        let side = code.width() + 2 * QUIET_ZONE;
+        let mut path = String::new();
+        for (row, modules) in code.to_colors().chunks(code.width()).enumerate() {
+            draw_row(&mut path, row + QUIET_ZONE, modules);
+        }
+        Some(QrDrawing { side, path })
+    }
+
+    /// A picture of its own, for a page that shows it with `img`.
+    pub(super) fn picture(&self) -> String {
+        let QrDrawing { side, path } = self;
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {side} {side}\" shape-rendering=\"crispEdges\">\
+             <path fill=\"#fff\" d=\"M0 0h{side}v{side}H0z\"/><path d=\"{path}\"/></svg>"
+        )
+    }
+}
+
+/// Draws each run of dark modules as a rectangle.
+fn draw_row(path: &mut String, row: usize, modules: &[Color]) {
+    let mut column = QUIET_ZONE;
+    for run in modules.chunk_by(|left, right| left == right) {
+        if run[0] == Color::Dark {
+            write!(path, "M{column} {row}h{length}v1h-{length}z", length = run.len())
+                .expect("writing to a text cannot fail");
+        }
+        column += run.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::checkout::examples::QR_TEXT;
+
+    /// The dark modules that the path fills.
+    fn filled(drawing: &QrDrawing) -> Vec<(usize, usize)> {
+        let mut modules = Vec::new();
+        for rectangle in drawing.path.split('M').skip(1) {
+            let (start, rest) = rectangle.split_once('h').expect("a run");
+            let (column, row) = start.split_once(' ').expect("a place");
+            let length: usize = rest.split('v').next().and_then(|text| text.parse().ok()).expect("a length");
+            let column: usize = column.parse().expect("a column");
+            modules.extend((column..column + length).map(|column| (column, row.parse().expect("a row"))));
+        }
+        modules
+    }
+
+    #[test]
+    fn a_drawing_has_the_modules_of_the_code_within_a_quiet_zone_of_four() {
+        let drawing = QrDrawing::of(QR_TEXT).expect("short enough");
+        let code = QrCode::with_error_correction_level(QR_TEXT, EcLevel::M).expect("short enough");
+        assert_eq!(drawing.side, code.width() + 8);
+        let filled = filled(&drawing);
+        for row in 0..code.width() {
+            for column in 0..code.width() {
+                let is_dark = code[(column, row)] == Color::Dark;
+                assert_eq!(filled.contains(&(column + 4, row + 4)), is_dark, "{column} {row}");
+            }
+        }
+        let is_inside = |place: usize| (4..drawing.side - 4).contains(&place);
+        assert!(filled.iter().all(|&(column, row)| is_inside(column) && is_inside(row)));
+    }
+
+    #[test]
+    fn a_picture_is_black_on_white_and_says_nothing_of_the_text() {
+        let picture = QrDrawing::of("<b>").expect("short enough").picture();
+        assert!(picture.starts_with("<svg ") && picture.contains("#fff") && !picture.contains("<b>"), "{picture}");
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_has_no_code() {
+        assert_eq!(QrDrawing::of(&"a".repeat(5_000)), None);
+    }
+}

@@ -1,0 +1,45 @@
+//! Shapes of checkouts.
+
+use till_domain::checkout::{Checkout, CheckoutLine};
+
+use crate::vault::SubjectId;
+
+use super::customer::{CustomerFieldsV1, OF_CHECKOUT};
+use super::session::MoneyV1;
+use super::shape::shape_struct;
+use super::tag::Tag;
+
+shape_struct! {
+    /// A line of the order that a checkout shows.
+    CheckoutLineV1 of CheckoutLine {
+        name: String,
+        amount: u64,
+        quantity: u64,
+    }
+}
+
+shape_struct! {
+    /// A checkout. The subject of its customer fields is the checkout.
+    CheckoutV1 of Checkout {
+        id: [u8; 16],
+        external_id: Option<String>,
+        installation_id: [u8; 16],
+        money: MoneyV1,
+        lines: Vec<CheckoutLineV1>,
+        capture_mode: Tag,
+        methods: Vec<Tag>,
+        interest_bearer: Tag,
+        locale: Option<Tag>,
+        return_url: String,
+        cancel_url: Option<String>,
+        customer: CustomerFieldsV1 as OF_CHECKOUT,
+        offers_saved_cards: bool,
+        status: Tag,
+        payments: Vec<[u8; 16]>,
+        in_progress: bool,
+        closes: bool,
+        created_at: u64,
+        expires_at: u64,
+        ended_at: Option<u64>,
+    } sealed under SubjectId::checkout(*id)
+}
