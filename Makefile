@@ -13,7 +13,7 @@ NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 # Half of the time the tests wait: for disks, deadlines, servers. Twice as many run as there are processors.
 TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 
-.PHONY: run test build optimized lint bench bench-compare bench-regression package crash power-cut damage overload fairness checkpoint-load disk-full upgrade-store test-clients tools
+.PHONY: run test build optimized lint bench bench-compare bench-regression package crash power-cut damage overload fairness checkpoint-load disk-full upgrade-store test-clients test-browser test-browser-short screenshots tools
 
 run: tools
 	cargo build --bin till
@@ -26,6 +26,8 @@ ifdef NEXTEST
 else
 	cargo test --workspace
 endif
+	@tools/ensure-browser
+	$(BROWSER_SHORT)
 
 build: tools
 	cargo build --bin till
@@ -102,6 +104,26 @@ upgrade-store: tools
 # Clients, generators, linters and a fuzzer that others wrote, against a running server. See tests/clients/README.md.
 test-clients: tools
 	tests/clients/run
+
+# The checkout's pages in Chromium, against a running server. See tests/browser/README.md.
+test-browser: tools
+	@tools/ensure-browser
+	cargo build --bin till
+	cd tests/browser && node --test
+
+# The most important of them; `make test` runs them with the program that its own tests have built.
+BROWSER_SHORT = cd tests/browser && node --test --test-concurrency=4 --test-name-pattern '\[short\]'
+
+test-browser-short: tools
+	@tools/ensure-browser
+	cargo build --bin till
+	$(BROWSER_SHORT)
+
+# Pictures of every state of the checkout on one page, to look at: target/screenshots/index.html.
+screenshots: tools
+	@tools/ensure-browser
+	cargo build --bin till
+	node tests/browser/screenshots.mjs target/screenshots
 
 tools:
 	@tools/ensure-build-tools

@@ -1,0 +1,48 @@
+// A page of the shop with `Till.mount`, as a shop would write it, and what it was told.
+
+/** The page of the shop. `script` is the element that loads the client SDK. */
+export function mountPage(shop, options = {}, script = `<script src="${shop.till.base}/js/v1/till.js"></script>`) {
+  const given = JSON.stringify({
+    merchantId: shop.merchantId, installationId: shop.installationId, amount: shop.amount, currency: "THB", ...options,
+  });
+  return shop.page("Shop", `
+<div id="form"></div>
+<button id="buy" type="button">Buy</button>
+${script}
+<script>
+window.told = [];
+const tell = (name) => (...given) => { window.told.push([name, ...given]); };
+window.options = ${given};
+window.mount = () => Till.mount("#form", {
+  ...window.options,
+  onReady: tell("onReady"),
+  onChange: tell("onChange"),
+  onPaymentSessionReady: async (session) => {
+    tell("onPaymentSessionReady")(session);
+    await fetch("/initiate", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ session }) });
+  },
+  onPaymentSuccess: tell("onPaymentSuccess"),
+  onPaymentFailed: tell("onPaymentFailed"),
+  onError: tell("onError"),
+});
+window.form = window.mount();
+document.getElementById("buy").addEventListener("click", () => window.form.submit());
+</script>`);
+}
+
+/** What a callback was told, call by call. */
+export const told = (page, name) =>
+  page.evaluate((name) => window.told.filter(([known]) => known === name).map(([, ...given]) => given), name);
+
+export const isTold = (page, name, times = 1) =>
+  page.waitForFunction(([name, times]) => window.told.filter(([known]) => known === name).length >= times, [name, times]);
+
+export const frameOf = (page) => page.frameLocator("iframe[title='Payment form']");
+
+/** Opens the page of the shop, and answers the frame once it is ready. */
+export async function openMounted(shop, page, options, script) {
+  shop.pages["/mount"] = mountPage(shop, options, script);
+  await page.goto(`${shop.origin}/mount`);
+  await isTold(page, "onReady");
+  return frameOf(page);
+}
