@@ -113,11 +113,34 @@ fn finish_html(response: &mut HttpResponseBuilder, addressee: &Addressee<'_>, te
     response.body(bytes)
 }
 
+/// True for an origin in a policy: a host with a sign that has a meaning of its own there, such as a semicolon, is in none.
+fn is_plain_origin(origin: &&str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:/[]".contains(&byte);
+    origin.contains("://") && origin.bytes().all(is_plain)
+}
+
 /// The content security policy. Browsers apply `form-action` to each redirect after a form, too.
 fn policy(form_target: Option<&str>, framed_by: Option<&str>) -> String {
-    let form_target = form_target.map_or(String::new(), |origin| format!(" {origin}"));
-    let framed_by = framed_by.unwrap_or("'none'");
+    let form_target = form_target.filter(is_plain_origin).map_or(String::new(), |origin| format!(" {origin}"));
+    let framed_by = framed_by.filter(is_plain_origin).unwrap_or("'none'");
     format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'{form_target}; base-uri 'none'; frame-ancestors {framed_by}; require-trusted-types-for 'script'"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_stands_in_a_policy_only_when_nothing_of_it_has_a_meaning_there() {
+        for origin in ["https://shop.example", "http://[::1]:8080", "https://xn--bcher-kva.example:8443"] {
+            let written = policy(Some(origin), Some(origin));
+            assert!(written.contains(&format!("form-action 'self' {origin};")), "{written}");
+            assert!(written.contains(&format!("frame-ancestors {origin};")), "{written}");
+        }
+        for hostile in ["https://a;script-src *", "https://a,b", "https://'self'", "https://*.a", "null", ""] {
+            assert_eq!(policy(Some(hostile), Some(hostile)), policy(None, None), "{hostile}");
+        }
+    }
 }
