@@ -39,18 +39,18 @@ word_enum! {
         Expired => "EXPIRED",
     }
 
-    /// A language of the pages for customers.
-    pub enum Locale: name {
+    /// A language of the pages for customers, with its name in itself and the direction in which it is written.
+    pub enum Locale: name, own_name, direction {
         /// English.
-        English => "en",
+        English => "en" | "English" | "ltr",
         /// Thai.
-        Thai => "th",
+        Thai => "th" | "ไทย" | "ltr",
         /// Japanese.
-        Japanese => "ja",
+        Japanese => "ja" | "日本語" | "ltr",
         /// German.
-        German => "de",
+        German => "de" | "Deutsch" | "ltr",
         /// Arabic.
-        Arabic => "ar",
+        Arabic => "ar" | "العربية" | "rtl",
     }
 
     /// The stage of a checkout: the rows of the table.

@@ -6,7 +6,7 @@ use till_domain::merchant::PaymentMethod;
 use till_domain::session::InterestBearer;
 
 use super::frame_view::FrameView;
-use super::locale::Locale;
+use super::locale;
 use super::qr::QrDrawing;
 use super::{frame, shown};
 use crate::protocol::api_error::{ApiError, Code};
@@ -26,7 +26,7 @@ pub(in crate::pages) async fn framed(service: Shared, request: BrowserRequest) -
         return Ok(PageReply::html(frame::nothing()));
     };
     request.log_subject(merchant_id);
-    let locale = Locale::choose(request.query("lang").as_deref(), None, request.accept_language());
+    let locale = locale::choose(request.query("lang").as_deref(), None, request.accept_language());
     let view = view(merchant_id, form);
     Ok(PageReply::html(frame::page(&view, locale)).framed_by(view.origin))
 }

@@ -1,52 +1,32 @@
 //! The languages of the pages for customers, and the choice of one.
 
-till_domain::word_enum! {
-    /// A language of the pages for customers.
-    pub(super) enum Locale: name, own_name, direction {
-        /// English.
-        English => "en" | "English" | "ltr",
-        /// Thai.
-        Thai => "th" | "ไทย" | "ltr",
-        /// Japanese.
-        Japanese => "ja" | "日本語" | "ltr",
-        /// German.
-        German => "de" | "Deutsch" | "ltr",
-        /// Arabic.
-        Arabic => "ar" | "العربية" | "rtl",
-    }
-}
+pub(super) use till_domain::checkout::Locale;
 
 /// The quality of a language that is named without one, in thousandths.
 const QUALITY_MAX: u32 = 1_000;
 
-impl Locale {
-    /// The language of a page: the customer's own choice, else the checkout's, else the browser's, else English.
-    pub(super) fn choose(
-        own_choice: Option<&str>,
-        of_checkout: Option<Locale>,
-        accept_language: Option<&str>,
-    ) -> Locale {
-        let chosen = own_choice.and_then(Locale::named).or(of_checkout);
-        chosen.or_else(|| accept_language.and_then(Locale::accepted)).unwrap_or(Locale::English)
-    }
+/// The language of a page: the customer's own choice, else the checkout's, else the browser's, else English.
+pub(super) fn choose(own_choice: Option<&str>, of_checkout: Option<Locale>, accept_language: Option<&str>) -> Locale {
+    let chosen = own_choice.and_then(named).or(of_checkout);
+    chosen.or_else(|| accept_language.and_then(accepted)).unwrap_or(Locale::English)
+}
 
-    /// The language of exactly this name.
-    pub(super) fn named(name: &str) -> Option<Locale> {
-        Locale::ALL.into_iter().find(|locale| locale.name() == name)
-    }
+/// The language of exactly this name.
+fn named(name: &str) -> Option<Locale> {
+    Locale::ALL.into_iter().find(|locale| locale.name() == name)
+}
 
-    /// The language that a browser prefers of those that there are. The first one wins among equals.
-    ///
-    /// Source: RFC 9110, section 12.5.4.
-    fn accepted(header: &str) -> Option<Locale> {
-        let mut best: Option<(u32, Locale)> = None;
-        for (quality, locale) in header.split(',').filter_map(preference) {
-            if quality > best.map_or(0, |(known, _)| known) {
-                best = Some((quality, locale));
-            }
+/// The language that a browser prefers of those that there are. The first one wins among equals.
+///
+/// Source: RFC 9110, section 12.5.4.
+fn accepted(header: &str) -> Option<Locale> {
+    let mut best: Option<(u32, Locale)> = None;
+    for (quality, locale) in header.split(',').filter_map(preference) {
+        if quality > best.map_or(0, |(known, _)| known) {
+            best = Some((quality, locale));
         }
-        best.map(|(_, locale)| locale)
     }
+    best.map(|(_, locale)| locale)
 }
 
 /// The quality and the language of one entry, such as `de-CH;q=0.7`.
@@ -54,7 +34,7 @@ fn preference(entry: &str) -> Option<(u32, Locale)> {
     let (range, parameters) = entry.split_once(';').unwrap_or((entry, ""));
     let language = range.trim().split('-').next()?.to_ascii_lowercase();
     let quality = parameters.trim().strip_prefix("q=").map_or(Some(QUALITY_MAX), thousandths)?;
-    Some((quality, Locale::named(&language)?))
+    Some((quality, named(&language)?))
 }
 
 /// A quality between `0` and `1` with at most three decimals, in thousandths.
@@ -73,7 +53,6 @@ mod tests {
 
     #[test]
     fn the_customers_choice_counts_most_and_english_least() {
-        let choose = Locale::choose;
         assert_eq!(choose(Some("de"), Some(Locale::Thai), Some("ja")), Locale::German);
         assert_eq!(choose(None, Some(Locale::Thai), Some("ja")), Locale::Thai);
         assert_eq!(choose(Some("xx"), None, Some("ja")), Locale::Japanese);
@@ -94,7 +73,7 @@ mod tests {
             ("*", None),
             ("", None),
         ] {
-            assert_eq!(Locale::accepted(header), expected, "{header}");
+            assert_eq!(accepted(header), expected, "{header}");
         }
     }
 }

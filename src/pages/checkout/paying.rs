@@ -9,7 +9,7 @@ use till_domain::merchant::{AcquirerName, PaymentMethod};
 use till_domain::session::InstallmentPlan;
 
 use super::form::PostedAct;
-use super::locale::Locale;
+use super::locale;
 use super::{page, shown};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
@@ -30,8 +30,8 @@ pub(in crate::pages) async fn open(service: Shared, request: BrowserRequest) -> 
     }
     let wallet = wallet(&service, &checkout).await;
     let view = shown::view(merchant_id, &checkout, wallet);
-    let of_checkout = checkout.offered.checkout.locale.and_then(|locale| Locale::named(locale.name()));
-    let locale = Locale::choose(request.query("lang").as_deref(), of_checkout, request.accept_language());
+    let of_checkout = checkout.offered.checkout.locale;
+    let locale = locale::choose(request.query("lang").as_deref(), of_checkout, request.accept_language());
     Ok(PageReply::html(page::page(&view, locale)))
 }
 
@@ -41,7 +41,7 @@ fn named(request: &BrowserRequest) -> Option<(MerchantId, CheckoutId)> {
 
 /// The page of an address at which there is no checkout. It names no shop.
 fn unknown(request: &BrowserRequest) -> PageReply {
-    let locale = Locale::choose(request.query("lang").as_deref(), None, request.accept_language());
+    let locale = locale::choose(request.query("lang").as_deref(), None, request.accept_language());
     PageReply::html(page::unknown(locale)).refused(Code::NotFound)
 }
 
