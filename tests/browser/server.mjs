@@ -40,7 +40,7 @@ export async function until(what, ask, isRight, patienceMs = PATIENCE_MS) {
   }
 }
 
-async function freePort() {
+export async function freePort() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address();
