@@ -15,7 +15,9 @@ const SEPARATOR: &str = "---- the next block ----";
 /// The commands of a guide, each with its documented output. Programs are run by `tests/clients`, pages by `tests/browser`.
 fn steps(document: &str) -> Vec<(Block, String)> {
     let mut steps: Vec<(Block, String)> = Vec::new();
-    for block in blocks(document).into_iter().filter(|block| !["python", "html", "js"].contains(&block.language.as_str())) {
+    for block in
+        blocks(document).into_iter().filter(|block| !["python", "html", "js"].contains(&block.language.as_str()))
+    {
         match steps.last_mut() {
             _ if block.language == "sh" => steps.push((block, String::new())),
             Some((_, output)) => *output = block.text,
