@@ -110,7 +110,7 @@
       return frame;
     }
 
-    /** Loads the frame. Each document in it has a channel of its own, which keeps what is sent before it is there. */
+    /** Loads the frame. It has a channel of its own, which keeps what is sent before it is there. */
     load() {
       const { merchantId, installationId, locale } = this.options;
       const path = `/frame/${encodeURIComponent(merchantId)}/${encodeURIComponent(installationId)}`;
@@ -122,6 +122,16 @@
       this.send("options", { options: sendable(this.options) });
       this.showScheme();
       this.frame.src = base + path + (locale ? `?lang=${locale}` : "");
+    }
+
+    /** Loads a new frame in place of the present one, whose document could otherwise ask for the new one's port. */
+    loadAgain() {
+      clearTimeout(this.helloTimer);
+      const present = this.frame;
+      this.frame = this.makeFrame();
+      this.frame.style.height = present.style.height;
+      this.load();
+      present.replaceWith(this.frame);
     }
 
     /** Gives the frame the scheme of the shop's page, or the other that is asked for. */
@@ -173,7 +183,7 @@
 
     changeLocale() {
       this.awaitsLocale = this.isInProgress;
-      if (!this.awaitsLocale) this.load();
+      if (!this.awaitsLocale) this.loadAgain();
     }
 
     update(changes) {
