@@ -200,6 +200,16 @@ impl Drop for RequestInWork {
     }
 }
 
+impl PacedBody {
+    /// The next piece of the body. The web server polls a call in the task that feeds its body, each time after it has fed
+    /// some. So a body wakes nobody: the task would only be polled once more, without anything to do.
+    fn poll_payload(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, PayloadError>>> {
+        let mut nobody = Context::from_waker(Waker::noop());
+        let context = if matches!(self.payload, Payload::H1 { .. }) { &mut nobody } else { context };
+        Pin::new(&mut self.payload).poll_next(context)
+    }
+}
+
 impl Drop for PacedBody {
     fn drop(&mut self) {
         self.connection.has_unread_body.set(!self.is_over);
@@ -213,7 +223,7 @@ impl Stream for PacedBody {
         if self.is_over {
             return Poll::Ready(None); // The web server would never report the end of a broken body.
         }
-        let polled = Pin::new(&mut self.payload).poll_next(context);
+        let polled = self.poll_payload(context);
         if polled.is_pending() {
             self.connection.permit_eviction();
             self.connection.allow(self.announced_left.map_or(ReadAllowance::Piece, ReadAllowance::Body));
