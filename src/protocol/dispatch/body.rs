@@ -1,6 +1,7 @@
 //! A request's body: the checks before it is read, and reading it within its limit.
 
 use std::future::poll_fn;
+use std::mem;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
@@ -297,17 +298,14 @@ pub(super) async fn read(
     tokio::time::timeout(ARRIVAL_MAX, collected).await.unwrap_or_else(|_| Err(incomplete()))
 }
 
-/// The body when it arrived together with its head, as nearly all do: the web server hands it over after the first poll
-/// of the task. Such a body needs no timer.
+/// The body when it arrived together with its head, as nearly all do. Such a body needs no timer. In the turn in which a
+/// head arrives, the web server polls the call twice: before and after it hands over what came with the head. So the
+/// second poll comes by itself, even when no more of the body arrives.
 async fn with_the_head<T>(mut collected: impl Future<Output = T> + Unpin) -> Option<T> {
-    let mut is_first_turn = true;
+    let mut is_first_poll = true;
     poll_fn(|context| match collected.poll_unpin(context) {
         Poll::Ready(bytes) => Poll::Ready(Some(bytes)),
-        Poll::Pending if is_first_turn => {
-            is_first_turn = false;
-            context.waker().wake_by_ref(); // The second poll comes even when no more of the body arrives.
-            Poll::Pending
-        }
+        Poll::Pending if mem::take(&mut is_first_poll) => Poll::Pending,
         Poll::Pending => Poll::Ready(None),
     })
     .await

@@ -61,6 +61,29 @@ fn a_head_that_arrives_too_slowly_is_refused() {
 }
 
 #[test]
+fn a_body_that_does_not_arrive_is_refused() {
+    let (server, shop) = Server::with_shop();
+    let wire = Wire::to(&server);
+    let head = format!(
+        "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\n",
+        shop.key
+    );
+    thread::scope(|scope| {
+        for rest in ["Content-Length: 9\r\n\r\n", "Content-Length: 9\r\n\r\n{\"a\"", "Transfer-Encoding: chunked\r\n\r\n9\r\n{"] {
+            let mut stream = wire.connect();
+            stream.write_all(format!("{head}{rest}").as_bytes()).expect("the server reads");
+            scope.spawn(move || {
+                stream.set_read_timeout(Some(Duration::from_secs(60))).expect("it is open");
+                let received = received(&mut stream);
+                assert_eq!(received.header("connection"), Some("close"), "{rest:?}");
+                assert_eq!(received.answer().refused("INVALID_ARGUMENTS"), json!([]), "{rest:?}");
+            });
+        }
+    });
+    shop.call("get-balance", &json!({})).ok();
+}
+
+#[test]
 fn broken_chunks_are_answered_with_the_callers_own_request_id() {
     let (server, shop) = Server::with_shop();
     let wire = Wire::to(&server);
