@@ -126,9 +126,8 @@ impl OpenConnection {
 
     pub(super) fn allow(&self, allowance: ReadAllowance) {
         self.allowance.set(allowance);
-        if let (ReadAllowance::Piece | ReadAllowance::Body(1..) | ReadAllowance::Discard, Some(waker)) =
-            (allowance, self.waiting.take())
-        {
+        let may_read = matches!(allowance, ReadAllowance::Piece | ReadAllowance::Body(1..) | ReadAllowance::Discard);
+        if may_read && let Some(waker) = self.waiting.take() {
             waker.wake();
         }
     }

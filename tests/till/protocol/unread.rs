@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{RawAnswer, Server, Start, Wire, received, temporary};
+use crate::harness::{RawAnswer, Server, Start, Wire, received, received_from, temporary};
 
 /// Checks that an answer has the form of every refusal, and returns its status and code.
 #[track_caller]
@@ -69,7 +69,9 @@ fn a_body_that_does_not_arrive_is_refused() {
         shop.key
     );
     thread::scope(|scope| {
-        for rest in ["Content-Length: 9\r\n\r\n", "Content-Length: 9\r\n\r\n{\"a\"", "Transfer-Encoding: chunked\r\n\r\n9\r\n{"] {
+        for rest in
+            ["Content-Length: 9\r\n\r\n", "Content-Length: 9\r\n\r\n{\"a\"", "Transfer-Encoding: chunked\r\n\r\n9\r\n{"]
+        {
             let mut stream = wire.connect();
             stream.write_all(format!("{head}{rest}").as_bytes()).expect("the server reads");
             scope.spawn(move || {
@@ -81,6 +83,34 @@ fn a_body_that_does_not_arrive_is_refused() {
         }
     });
     shop.call("get-balance", &json!({})).ok();
+}
+
+/// Answers that come at once, and answers that a commit delays.
+#[test]
+fn calls_in_two_parts_follow_one_another_on_one_connection() {
+    let (server, shop) = Server::with_shop();
+    let mut stream = Wire::to(&server).connect();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("it is open");
+    for (endpoint, body, status) in [
+        ("find-payment", r#"{"payment_id": 1}"#, 400),
+        ("find-payment", r#"{"payment_id": 1}"#, 400),
+        ("get-balance", "{}", 200),
+        ("open-metadata-set", "{}", 404),
+        ("invite-user", r#"{"email": "ada@example.com"}"#, 200),
+        ("get-balance", "{}", 200),
+    ] {
+        let head = format!(
+            "POST /merchants/{endpoint} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
+            shop.key,
+            body.len()
+        );
+        for part in [head.as_str(), body] {
+            stream.write_all(part.as_bytes()).expect("the server reads");
+            thread::sleep(Duration::from_millis(50));
+        }
+        let answer = received_from(&mut stream).answer();
+        assert_eq!(answer.status, status, "{endpoint}: {}", answer.body);
+    }
 }
 
 #[test]
