@@ -16,7 +16,7 @@ use crate::journal::{
     Append, AppendVerdict, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrites, Sequence, StoredRecord,
     StoredSnapshot,
 };
-use crate::rows::{RowError, RowGate, RowPair, RowReader, RowStore, ScanDirection, Visit};
+use crate::rows::{ReadAtHand, RowError, RowGate, RowPair, RowReader, RowStore, ScanDirection, Visit};
 
 /// The way in which an append is to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,14 +42,30 @@ struct Faults {
     unreadable: Vec<(Family, Vec<u8>)>,
     stopped: bool,
     held: bool,
+    /// Families and prefixes of keys whose reads wait.
+    held_reads: Vec<(Family, Vec<u8>)>,
+    /// True when no read is answered without waiting.
+    cold: bool,
+}
+
+impl Faults {
+    fn holds_read(&self, family: Family, key: &[u8]) -> bool {
+        self.held_reads.iter().any(|(held, prefix)| *held == family && key.starts_with(prefix))
+    }
+}
+
+/// Planned failures and delays, and a notice when they change.
+#[derive(Debug, Default)]
+struct FaultPlan {
+    faults: Mutex<Faults>,
+    changed: Condvar,
 }
 
 /// A journal and row store in memory.
 pub struct MemoryStore {
     claims: Claims,
     rows: RwLock<Arc<FamilyRows>>,
-    faults: Arc<Mutex<Faults>>,
-    unheld: Condvar,
+    plan: Arc<FaultPlan>,
     /// Serializes the writes.
     writer: Mutex<()>,
 }
@@ -71,8 +87,7 @@ impl MemoryStore {
         MemoryStore {
             claims: Claims::new(last_epoch),
             rows: RwLock::new(rows),
-            faults: Arc::default(),
-            unheld: Condvar::new(),
+            plan: Arc::default(),
             writer: Mutex::new(()),
         }
     }
@@ -109,7 +124,23 @@ impl MemoryStore {
     /// Held appends continue.
     pub fn resume_appends(&self) {
         self.faults().held = false;
-        self.unheld.notify_all();
+        self.plan.changed.notify_all();
+    }
+
+    /// From now on reads of keys with this prefix wait, as for a slow disk, until [`MemoryStore::resume_reads`].
+    pub fn hold_reads(&self, family: Family, prefix: &[u8]) {
+        self.faults().held_reads.push((family, prefix.to_vec()));
+    }
+
+    /// Held reads continue.
+    pub fn resume_reads(&self) {
+        self.faults().held_reads.clear();
+        self.plan.changed.notify_all();
+    }
+
+    /// From now on nothing is at hand, as in a store that is much larger than its cache.
+    pub fn stay_cold(&self) {
+        self.faults().cold = true;
     }
 
     /// Every row of a family, in order: for comparing two stores.
@@ -134,7 +165,7 @@ impl MemoryStore {
     }
 
     fn faults(&self) -> MutexGuard<'_, Faults> {
-        self.faults.lock()
+        self.plan.faults.lock()
     }
 
     fn write(&self, change: impl FnOnce(&mut FamilyRows)) {
@@ -146,7 +177,7 @@ impl MemoryStore {
     fn next_fault(&self) -> Result<Option<AppendFault>, AppendVerdict> {
         let held = |faults: &mut Faults| faults.held;
         let mut faults = self.faults();
-        self.unheld.wait_while(&mut faults, held);
+        self.plan.changed.wait_while(&mut faults, held);
         if faults.stopped {
             return Err(AppendVerdict::Unavailable("the outcome of an earlier write is unknown".to_owned()));
         }
@@ -162,7 +193,7 @@ impl MemoryStore {
     }
 
     fn reader(&self) -> MemoryView {
-        MemoryView { rows: self.rows(), faults: Arc::clone(&self.faults) }
+        MemoryView { rows: self.rows(), plan: Arc::clone(&self.plan) }
     }
 }
 
@@ -256,6 +287,17 @@ impl RowReader for MemoryStore {
 }
 
 impl RowStore for MemoryStore {
+    fn get_at_hand(&self, family: Family, key: &[u8]) -> ReadAtHand {
+        let waits = {
+            let faults = self.faults();
+            faults.cold || faults.holds_read(family, key)
+        };
+        if waits {
+            return ReadAtHand::WouldWait;
+        }
+        self.get(family, key).map_or(ReadAtHand::WouldWait, ReadAtHand::Value)
+    }
+
     fn view(&self) -> Box<dyn RowReader + '_> {
         Box::new(self.reader())
     }
@@ -296,12 +338,13 @@ impl RowStore for MemoryStore {
 /// A snapshot of the store.
 struct MemoryView {
     rows: Arc<FamilyRows>,
-    faults: Arc<Mutex<Faults>>,
+    plan: Arc<FaultPlan>,
 }
 
 impl MemoryView {
     fn check_readable(&self, family: Family, key: &[u8]) -> Result<(), RowError> {
-        let faults = self.faults.lock();
+        let mut faults = self.plan.faults.lock();
+        self.plan.changed.wait_while(&mut faults, |faults| faults.holds_read(family, key));
         let hit = |(failing, prefix): &(Family, Vec<u8>)| *failing == family && key.starts_with(prefix);
         if faults.unreadable.iter().any(hit) {
             return Err(RowError::Unreadable { family, reason: "planned".to_owned() });

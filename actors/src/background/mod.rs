@@ -3,8 +3,10 @@
 
 mod pause;
 mod queue;
+mod rows;
 mod scheduler;
 
 pub(crate) use pause::Pause;
 pub(crate) use queue::{AT_ONCE, Retry, WorkQueue};
+pub(crate) use rows::BackgroundRows;
 pub(crate) use scheduler::{BackgroundWork, Scheduler, Served, WorkError};

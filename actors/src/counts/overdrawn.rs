@@ -8,6 +8,7 @@ use till_domain::records::{Balances, MerchantDirectory, Rows, Single, Unreadable
 use till_storage::shapes::MerchantReader;
 
 use super::record_counts::Counts;
+use crate::background::BackgroundRows;
 use crate::removal::ScanThrottle;
 use crate::store::Store;
 
@@ -35,7 +36,9 @@ impl OverdrawnCounter {
 
     async fn round(&self) -> Result<u64, Unreadable> {
         let (mut count, mut throttle) = (0, ScanThrottle::default());
-        for merchant_id in MerchantReader::of_all_merchants(&*self.store).all_keys::<MerchantDirectory>() {
+        for merchant_id in
+            MerchantReader::of_all_merchants(BackgroundRows(&*self.store)).all_keys::<MerchantDirectory>()
+        {
             count += u64::from(self.is_overdrawn(merchant_id?)?);
             throttle.pause_after(1).await;
         }
@@ -43,7 +46,7 @@ impl OverdrawnCounter {
     }
 
     fn is_overdrawn(&self, merchant_id: MerchantId) -> Result<bool, Unreadable> {
-        let totals = MerchantReader::new(merchant_id, None, &*self.store).get::<Balances>(Single)?;
+        let totals = MerchantReader::new(merchant_id, None, BackgroundRows(&*self.store)).get::<Balances>(Single)?;
         Ok(totals.is_some_and(|totals| totals.available_minor() < 0))
     }
 }

@@ -21,6 +21,7 @@ use crate::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, CancelRequest, Completion, EvidenceRequest,
     FollowUpRequest, FoundCall, Instrument, NamedCall, PaymentStep, PayoutRequest, Reference, ReturnPath,
 };
+use crate::background::BackgroundRows;
 use crate::store::Store;
 
 /// The acquirers that can be called, by name.
@@ -122,8 +123,8 @@ impl AcquirerCaller {
         acquirer.ok_or_else(|| NoResult::Unanswered("it is not configured".to_owned()))
     }
 
-    fn reader(&self, merchant_id: MerchantId) -> MerchantReader<&dyn Store> {
-        MerchantReader::new(merchant_id, Some(Arc::clone(&self.keyring)), &*self.store)
+    fn reader(&self, merchant_id: MerchantId) -> MerchantReader<BackgroundRows<'_>> {
+        MerchantReader::new(merchant_id, Some(Arc::clone(&self.keyring)), BackgroundRows(&*self.store))
     }
 
     /// Carries out the effect of a payment and returns the command that records the result.

@@ -9,23 +9,36 @@ use crate::acquirer::security_codes::SecurityCodes;
 use crate::background::{Pause, Scheduler};
 use crate::counts::OverdrawnCounter;
 use crate::effects::{AcquirerCaller, Acquirers, EffectRunner, LATE_ANSWERS_WAITING_MAX, record_late_answers};
-use crate::merchant::{Registry, SharedContext};
+use crate::merchant::{Loader, LoaderThreads, Registry, SharedContext};
 use crate::removal::{Eraser, ExpiryWalk, GarbageCollector, Remover};
 use crate::timers::TimerService;
 use crate::webhooks::{Dispatcher, WebhookDelivery, remove_old_deliveries};
 
-/// The runtime of background work, and one of deliveries: a busy endpoint must not hold up a call to an acquirer.
+/// The largest number of threads of a runtime that wait for the disk. While one does, another thread goes on with what else
+/// the runtime has to do.
+const WAITING_THREADS_MAX: usize = 16;
+
+/// The runtime of background work, and one of deliveries: a busy endpoint must not hold up a call to an acquirer. Beside
+/// them the threads that wait for the disk in place of the actors' threads.
 pub(super) struct Runtimes {
     background: Runtime,
     deliveries: Runtime,
+    loaders: LoaderThreads,
 }
 
 impl Runtimes {
-    /// Starts both. A start runs within a runtime, where none may be dropped.
+    /// Starts all. A start runs within a runtime, where none may be dropped.
     pub(super) fn start() -> std::io::Result<Runtimes> {
         let background = runtime("till-background")?;
-        match runtime("till-webhooks") {
-            Ok(deliveries) => Ok(Runtimes { background, deliveries }),
+        let others = runtime("till-webhooks").and_then(|deliveries| match LoaderThreads::start() {
+            Ok(loaders) => Ok((deliveries, loaders)),
+            Err(error) => {
+                deliveries.shutdown_background();
+                Err(error)
+            }
+        });
+        match others {
+            Ok((deliveries, loaders)) => Ok(Runtimes { background, deliveries, loaders }),
             Err(error) => {
                 background.shutdown_background();
                 Err(error)
@@ -33,15 +46,21 @@ impl Runtimes {
         }
     }
 
+    pub(super) fn loader(&self) -> Loader {
+        self.loaders.loader()
+    }
+
     /// Stops one after the other, and waits at most `patience` for each.
     pub(super) fn stop(self, patience: Duration) {
         self.background.shutdown_timeout(patience);
         self.deliveries.shutdown_timeout(patience);
+        self.loaders.stop(patience);
     }
 }
 
 fn runtime(name: &str) -> std::io::Result<Runtime> {
-    Builder::new_multi_thread().worker_threads(1).thread_name(name).enable_all().build()
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(1).max_blocking_threads(WAITING_THREADS_MAX).thread_name(name).enable_all().build()
 }
 
 /// Starts the loops. Calls to acquirers, timers and deliveries begin when `pause` ends, everything else at once.

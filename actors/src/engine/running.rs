@@ -120,18 +120,19 @@ impl Engine {
         // From here on nothing fails, so that no thread is left running after an error.
         let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(start_arbiter).collect();
         let handles = arbiters.iter().map(Arbiter::handle).collect();
-        let registry = Registry::new(handles, options.live_actors_max, |unpublish| SharedContext {
+        let shared = SharedContext {
             store,
             committer,
+            loader: runtimes.loader(),
             keyring,
             clock,
             clocks,
             outbox,
             counts: Arc::default(),
-            unpublish,
             idle_before_retiring: options.idle_before_retiring,
             lifetimes: options.lifetimes,
-        });
+        };
+        let registry = Registry::new(handles, options.live_actors_max, shared);
         let pause = Pause::new(options.paused);
         let advancer =
             Advancer { registry: Arc::clone(&registry), acquirers: acquirers.clone(), turns: Mutex::default() };

@@ -7,6 +7,7 @@ use till_domain::records::MerchantState;
 use till_storage::journal::{Claim, Head, LogReader, LogRecord};
 use till_storage::shapes::{self, Personal};
 
+use super::rows_at_hand::RowsAtHand;
 use super::staged::StagedRecords;
 use crate::outbox::Pending;
 use crate::store::Store;
@@ -34,11 +35,12 @@ pub(crate) struct Loaded<P> {
 pub(crate) fn load<P: Personal>(
     merchant_id: MerchantId,
     store: &Arc<dyn Store>,
+    rows: &Arc<RowsAtHand>,
     personal: P,
 ) -> Result<Loaded<P>, LoadError> {
     let failed = |reason: String| LoadError { merchant_id, reason };
     let claim = store.claim(merchant_id).map_err(|error| failed(error.to_string()))?;
-    let folded = fold(merchant_id, store, personal, claim);
+    let folded = fold(merchant_id, store, rows, personal, claim);
     if folded.is_err() {
         store.release(merchant_id, claim.epoch);
     }
@@ -48,12 +50,13 @@ pub(crate) fn load<P: Personal>(
 fn fold<P: Personal>(
     merchant_id: MerchantId,
     store: &Arc<dyn Store>,
+    rows: &Arc<RowsAtHand>,
     personal: P,
     claim: Claim,
 ) -> Result<Loaded<P>, String> {
     let applied = store.applied(merchant_id).map_err(|error| error.to_string())?;
     let (head, state) = newest_snapshot(merchant_id, store.as_ref(), claim.head)?;
-    let records = StagedRecords::new(merchant_id, Arc::clone(store), personal, state);
+    let records = StagedRecords::new(merchant_id, Arc::clone(rows), personal, state);
     let mut replay = LoadReplay { merchant_id, store, head, applied, records, pending: Pending::default() };
     replay.run(claim.head)?;
     Ok(Loaded { claim, records: replay.records, pending: replay.pending })

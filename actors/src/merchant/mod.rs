@@ -3,6 +3,10 @@
 mod in_flight;
 mod reply;
 mod actor;
+mod loaded;
+mod loader;
+mod rows_at_hand;
+mod shared;
 mod watermark;
 mod load;
 mod staged;
@@ -11,9 +15,10 @@ mod submission;
 mod vault_writes;
 mod registry;
 
-pub(crate) use actor::SharedContext;
 pub(crate) use in_flight::{InFlight, Permit};
+pub(crate) use loader::{Loader, LoaderThreads};
 pub(crate) use registry::{Admission, Registry};
 pub use reply::{Answered, Denied, FailedOutcome, Reply};
+pub(crate) use shared::SharedContext;
 pub(crate) use staged::Changes;
 pub use submission::Secret;

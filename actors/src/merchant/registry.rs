@@ -1,7 +1,7 @@
 //! The registry of live actors, by the id of their merchant. Actors are started on demand and retired when they are
 //! idle.
 
-use actix::{Actor, Addr, ArbiterHandle};
+use actix::{Actor, Addr, ArbiterHandle, Context};
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,9 +12,10 @@ use till_domain::ids::MerchantId;
 use till_storage::commit::Urgency;
 use tokio::sync::oneshot;
 
-use super::actor::{MerchantActor, Retire, SharedContext, Unpublish};
+use super::actor::{MerchantActor, Retire, Unpublish};
 use super::in_flight::InFlight;
 use super::reply::{Denied, Reply};
+use super::shared::SharedContext;
 use super::submission::{Held, Requester, Secret, Submit};
 use crate::background::WorkError;
 
@@ -48,6 +49,7 @@ pub(crate) struct Registry {
     in_flight: Arc<InFlight>,
     stopping: AtomicBool,
     shared: Arc<SharedContext>,
+    unpublish: Unpublish,
 }
 
 /// The rule by which a request is admitted. Results of effects and due timers are always admitted, because accepted
@@ -80,13 +82,9 @@ impl Admission {
 }
 
 impl Registry {
-    /// Makes an empty registry, and the context of its actors. At most `live_actors_max` actors live at the same time. The
-    /// number of requests in flight is limited by the callers of the registry.
-    pub(crate) fn new(
-        arbiters: Vec<ArbiterHandle>,
-        live_actors_max: usize,
-        shared: impl FnOnce(Unpublish) -> SharedContext,
-    ) -> Arc<Registry> {
+    /// Makes an empty registry. At most `live_actors_max` actors live at the same time. The number of requests in flight
+    /// is limited by the callers of the registry.
+    pub(crate) fn new(arbiters: Vec<ArbiterHandle>, live_actors_max: usize, shared: SharedContext) -> Arc<Registry> {
         Arc::new_cyclic(|registry: &Weak<Registry>| Registry {
             slots: DashMap::new(),
             arbiters,
@@ -94,7 +92,8 @@ impl Registry {
             live_actors_max,
             in_flight: InFlight::new(usize::MAX), // The edge limits calls. A stop waits for those counted here.
             stopping: AtomicBool::new(false),
-            shared: Arc::new(shared(unpublish(registry.clone()))),
+            shared: Arc::new(shared),
+            unpublish: unpublish(registry.clone()),
         })
     }
 
@@ -185,10 +184,10 @@ impl Registry {
     }
 
     fn start(&self, merchant_id: MerchantId) -> Arc<ActorSlot> {
-        let shared = Arc::clone(&self.shared);
+        let (shared, unpublish) = (Arc::clone(&self.shared), Arc::clone(&self.unpublish));
         let turn = self.next_arbiter.fetch_add(1, Ordering::Relaxed) % self.arbiters.len();
-        let actor =
-            MerchantActor::start_in_arbiter(&self.arbiters[turn], move |_| MerchantActor::new(merchant_id, shared));
+        let make = move |_: &mut Context<MerchantActor>| MerchantActor::new(merchant_id, shared, unpublish);
+        let actor = MerchantActor::start_in_arbiter(&self.arbiters[turn], make);
         Arc::new(ActorSlot { actor, used: AtomicBool::new(true) })
     }
 
@@ -252,7 +251,7 @@ impl Registry {
 }
 
 fn unpublish(registry: Weak<Registry>) -> Unpublish {
-    Box::new(move |merchant_id, actor| {
+    Arc::new(move |merchant_id: MerchantId, actor: &Addr<MerchantActor>| {
         registry.upgrade().is_some_and(|registry| registry.unpublish_unheld(merchant_id, actor))
     })
 }

@@ -15,8 +15,8 @@ use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Records, 
 use till_storage::journal::{RowWrites, Sequence};
 use till_storage::shapes::{self, Personal};
 
+use super::rows_at_hand::RowsAtHand;
 use crate::effects::CallRows;
-use crate::store::Store;
 
 /// Limit of the durable rows that an actor keeps in memory.
 const KEPT_ROWS_MAX: usize = 1_024;
@@ -36,7 +36,7 @@ struct HeldRow {
 /// A merchant's records as the next decision sees them: rows that are staged or kept in memory first, then the store.
 pub(crate) struct StagedRecords<P> {
     merchant_id: MerchantId,
-    store: Arc<dyn Store>,
+    rows: Arc<RowsAtHand>,
     pub(crate) personal: P,
     pub(crate) state: MerchantState,
     /// Staged rows and durable ones, the most recently used first. Bounded by [`StagedRecords::prune`].
@@ -79,10 +79,10 @@ impl Changes {
 }
 
 impl<P: Personal> StagedRecords<P> {
-    pub(crate) fn new(merchant_id: MerchantId, store: Arc<dyn Store>, personal: P, state: MerchantState) -> Self {
+    pub(crate) fn new(merchant_id: MerchantId, rows: Arc<RowsAtHand>, personal: P, state: MerchantState) -> Self {
         StagedRecords {
             merchant_id,
-            store,
+            rows,
             personal,
             state,
             held: RefCell::new(LruCache::unbounded()),
@@ -182,7 +182,7 @@ impl<P: Personal> Rows for StagedRecords<P> {
         if let Some(found) = held.get(key) {
             return Ok(found.row.clone());
         }
-        let row = shapes::read_row(&*self.store, self.merchant_id, key, &self.personal)?;
+        let row = shapes::read_row(&*self.rows, self.merchant_id, key, &self.personal)?;
         if is_worth_keeping(key, row.as_ref()) {
             held.put(key.clone(), HeldRow { staged_by: Sequence(0), row: row.clone() });
         }

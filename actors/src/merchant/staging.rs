@@ -19,6 +19,7 @@ use till_storage::vault::Keyring;
 
 use super::load::{LoadError, Loaded, load};
 use super::reply::Denied;
+use super::rows_at_hand::RowsAtHand;
 use super::staged::{Changes, StagedRecords};
 use super::submission::Secret;
 use super::vault_writes;
@@ -31,7 +32,8 @@ pub(crate) struct Staging {
     merchant_id: MerchantId,
     store: Arc<dyn Store>,
     keyring: Arc<Keyring>,
-    pub(crate) records: StagedRecords<MerchantPersonal<Arc<dyn Store>>>,
+    pub(super) rows: Arc<RowsAtHand>,
+    pub(crate) records: StagedRecords<MerchantPersonal<Arc<RowsAtHand>>>,
     epoch: Epoch,
     head: Head,
 }
@@ -49,10 +51,11 @@ impl Staging {
         store: &Arc<dyn Store>,
         keyring: &Arc<Keyring>,
     ) -> Result<(Staging, Pending), LoadError> {
-        let personal = MerchantPersonal::new(merchant_id, Arc::clone(keyring), Arc::clone(store));
-        let Loaded { claim, records, pending } = load(merchant_id, store, personal)?;
+        let rows = RowsAtHand::new(Arc::clone(store));
+        let personal = MerchantPersonal::new(merchant_id, Arc::clone(keyring), Arc::clone(&rows));
+        let Loaded { claim, records, pending } = load(merchant_id, store, &rows, personal)?;
         let (store, keyring) = (Arc::clone(store), Arc::clone(keyring));
-        Ok((Staging { merchant_id, store, keyring, records, epoch: claim.epoch, head: claim.head }, pending))
+        Ok((Staging { merchant_id, store, keyring, rows, records, epoch: claim.epoch, head: claim.head }, pending))
     }
 
     /// The head after everything that is staged.
@@ -76,7 +79,7 @@ impl Staging {
     /// Makes the batch of a decision: its record, its rows, its rows of the vault, and now and then a snapshot.
     ///
     /// # Errors
-    /// An error when it cannot be written: then nothing is staged.
+    /// An error when it cannot be written, also when a read for it would have waited: then nothing is staged.
     pub(crate) fn prepare(
         &mut self,
         mutation: &Mutation,
@@ -114,8 +117,11 @@ impl Staging {
         let mut derived = self.records.encode(&changes).map_err(unreadable)?;
         let record = self.record(batch_id, mutation)?;
         let sealed =
-            vault_writes::push(self.merchant_id, vault, secret, &self.keyring, self.store.as_ref(), &mut derived);
+            vault_writes::push(self.merchant_id, vault, secret, &self.keyring, self.rows.as_ref(), &mut derived);
         sealed.map_err(Denied::not_done)?;
+        if self.rows.has_missed() {
+            return Err(Denied::not_done("a row is not in memory"));
+        }
         self.forget_persons(vault);
         self.push_pending_subject_keys(&mut derived);
         let new_head = record.head();

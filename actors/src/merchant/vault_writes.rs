@@ -4,10 +4,10 @@ use till_domain::event::VaultWrite;
 use till_domain::ids::{CardId, MerchantId, TokenId};
 use till_storage::family::Family;
 use till_storage::journal::{RowWrite, RowWrites};
+use till_storage::rows::RowReader;
 use till_storage::vault::{CardNumberOf, Keyring, SubjectId, VaultKey, WebhookSecretOf};
 
 use super::submission::Secret;
-use crate::store::Store;
 
 /// Adds the rows of `writes`, sealed, to `rows`.
 ///
@@ -18,11 +18,11 @@ pub(super) fn push(
     writes: &[VaultWrite],
     secret: Option<&Secret>,
     keyring: &Keyring,
-    store: &dyn Store,
+    stored: &dyn RowReader,
     rows: &mut RowWrites,
 ) -> Result<(), String> {
     for write in writes {
-        let Some((key, sealed)) = seal(merchant, *write, secret, keyring, store)? else { continue };
+        let Some((key, sealed)) = seal(merchant, *write, secret, keyring, stored)? else { continue };
         rows.push(RowWrite { family: Family::Vault, key: &key.encode(), value: sealed.as_deref() });
     }
     Ok(())
@@ -36,7 +36,7 @@ fn seal(
     write: VaultWrite,
     secret: Option<&Secret>,
     keyring: &Keyring,
-    store: &dyn Store,
+    stored: &dyn RowReader,
 ) -> Result<Option<Sealed>, String> {
     match (write, secret) {
         (VaultWrite::KeepTokenNumber(token_id), Some(Secret::CardNumber(number))) => {
@@ -56,7 +56,7 @@ fn seal(
         (VaultWrite::ForgetWebhookSecret(webhook_id, slot), _) => {
             Ok(Some((VaultKey::WebhookSecret { merchant, of: WebhookSecretOf { webhook_id, slot } }, None)))
         }
-        (VaultWrite::CopyTokenNumber(token_id, card_id), _) => Ok(copy(merchant, token_id, card_id, keyring, store)),
+        (VaultWrite::CopyTokenNumber(token_id, card_id), _) => Ok(copy(merchant, token_id, card_id, keyring, stored)),
         (VaultWrite::ForgetTokenNumber(token_id), _) => {
             Ok(Some((VaultKey::CardNumber { merchant, of: CardNumberOf::Token(token_id) }, None)))
         }
@@ -90,10 +90,10 @@ fn copy(
     token_id: TokenId,
     card_id: CardId,
     keyring: &Keyring,
-    store: &dyn Store,
+    stored: &dyn RowReader,
 ) -> Option<Sealed> {
     let from = CardNumberOf::Token(token_id);
-    let copied = resealed(merchant, from, CardNumberOf::Card(card_id), keyring, store);
+    let copied = resealed(merchant, from, CardNumberOf::Card(card_id), keyring, stored);
     copied.inspect_err(|reason| tracing::warn!(%merchant, %card_id, %reason, "a card is saved without its number")).ok()
 }
 
@@ -103,10 +103,10 @@ fn resealed(
     from: CardNumberOf,
     of: CardNumberOf,
     keyring: &Keyring,
-    store: &dyn Store,
+    stored: &dyn RowReader,
 ) -> Result<Sealed, String> {
     let key = VaultKey::CardNumber { merchant, of: from };
-    let stored = store.get(Family::Vault, &key.encode()).map_err(|error| error.to_string())?;
+    let stored = stored.get(Family::Vault, &key.encode()).map_err(|error| error.to_string())?;
     let sealed = stored.ok_or_else(|| "the vault has no number".to_owned())?;
     let number = keyring.open_card_number(merchant, from, &sealed).map_err(|error| error.to_string())?;
     let resealed = keyring.seal_card_number(merchant, of, &number).map_err(|error| error.to_string())?;

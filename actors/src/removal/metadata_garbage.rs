@@ -15,7 +15,7 @@ use till_domain::time::Millis;
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
-use crate::background::{AT_ONCE, BackgroundWork, Retry, Served};
+use crate::background::{AT_ONCE, BackgroundRows, BackgroundWork, Retry, Served};
 use crate::merchant::{Admission, Registry};
 
 /// Limit of the rows that one command removes. It bounds the size of its record and the time that its merchant waits.
@@ -56,7 +56,7 @@ impl BackgroundWork for GarbageCollector {
 impl GarbageCollector {
     /// The next command that removes rows of a merchant.
     fn next(&self, merchant_id: MerchantId) -> Result<Option<SweepMetadata>, Unreadable> {
-        let rows = MerchantReader::new(merchant_id, None, &*self.registry.shared().store); // These rows have no sealed fields.
+        let rows = MerchantReader::new(merchant_id, None, BackgroundRows(&*self.registry.shared().store)); // No sealed fields.
         let first = rows.scan::<MetadataGarbage>(.., ScanDirection::Forward, 1)?;
         let Some((id, below)) = first.into_iter().next() else { return Ok(None) };
         let (start, no_hash) = (SetNumber(0), ItemHash([0; 32]));

@@ -12,7 +12,7 @@ use till_storage::shapes::MerchantReader;
 
 use super::throttle::ScanThrottle;
 use super::walk::{ExpiryWalk, Finder};
-use crate::background::WorkError;
+use crate::background::{BackgroundRows, WorkError};
 use crate::merchant::{Admission, Registry};
 
 /// The pause of a remover after it has visited every merchant.
@@ -87,7 +87,7 @@ impl Remover {
     /// Visits every merchant.
     async fn round(&mut self) -> Result<(), WorkError> {
         let store = Arc::clone(&self.finder.store);
-        for merchant_id in MerchantReader::of_all_merchants(&*store).all_keys::<MerchantDirectory>() {
+        for merchant_id in MerchantReader::of_all_merchants(BackgroundRows(&*store)).all_keys::<MerchantDirectory>() {
             let merchant_id = merchant_id?;
             if let Err(reason) = self.visit(merchant_id).await {
                 let reason = reason.to_string();
@@ -130,7 +130,8 @@ impl Remover {
         if self.walk != ExpiryWalk::WebhookEvents {
             return Ok(now);
         }
-        let test_clock = MerchantReader::of_all_merchants(&*self.finder.store).get::<TestClocks>(merchant_id)?;
+        let test_clock =
+            MerchantReader::of_all_merchants(BackgroundRows(&*self.finder.store)).get::<TestClocks>(merchant_id)?;
         Ok(Millis(now.0.saturating_add(test_clock.map_or(0, |clock| clock.offset_ms))))
     }
 

@@ -10,9 +10,10 @@ use till_domain::session::{SESSION_KEPT_SECONDS, SESSION_LIFETIME_SECONDS, Sessi
 use till_domain::time::Millis;
 use till_domain::webhook::EVENT_KEPT_SECONDS;
 use till_storage::keys::KeyRange;
-use till_storage::rows::ScanDirection;
+use till_storage::rows::{RowReader, ScanDirection};
 use till_storage::shapes::{self, MerchantReader, StaysSealed, TableKind};
 
+use crate::background::BackgroundRows;
 use crate::store::Store;
 
 /// Rows of one page, which is the limit of what one command names: it bounds the size of its record.
@@ -121,11 +122,12 @@ impl Finder {
         (lower, upper): &KeyRange,
         now: Millis,
     ) -> Result<ExpiryPage, Unreadable> {
-        let found = self.store.scan(walk.table().family(), lower, upper, ScanDirection::Forward, PAGE_ROWS)?;
+        let rows = BackgroundRows(&*self.store);
+        let found = rows.scan(walk.table().family(), lower, upper, ScanDirection::Forward, PAGE_ROWS)?;
         // The smallest key that is greater has one byte more.
         let next_key = found.last().map(|(key, _)| [key.as_slice(), &[0]].concat());
         // Sealed fields stay sealed: they do not affect expiry.
-        let look = Look { walk, now, rows: MerchantReader::new(merchant_id, None, &*self.store) };
+        let look = Look { walk, now, rows: MerchantReader::new(merchant_id, None, rows) };
         let (mut expired, mut expires_later) = (Vec::new(), false);
         for (key, value) in &found {
             match look.at(key, value) {
@@ -158,7 +160,7 @@ impl From<Option<Expired>> for RowJudgement {
 struct Look<'a> {
     walk: ExpiryWalk,
     now: Millis,
-    rows: MerchantReader<&'a dyn Store>,
+    rows: MerchantReader<BackgroundRows<'a>>,
 }
 
 impl Look<'_> {

@@ -11,7 +11,7 @@ use till_domain::time::Millis;
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
 
-use crate::background::{BackgroundWork, Retry, Served};
+use crate::background::{BackgroundRows, BackgroundWork, Retry, Served};
 use crate::merchant::{Admission, Registry, SharedContext};
 
 /// Timers that one command fires: it bounds the size of its record.
@@ -33,7 +33,7 @@ impl BackgroundWork for TimerService {
     /// Fires the due timers of one merchant, and returns the instant at which it has something due next.
     async fn serve(&self, merchant_id: MerchantId, earliest: Millis, _: Option<()>) -> Served {
         let SharedContext { clocks, store, .. } = self.registry.shared();
-        let (now, rows) = (clocks.now(merchant_id), MerchantReader::new(merchant_id, None, &**store));
+        let (now, rows) = (clocks.now(merchant_id), MerchantReader::new(merchant_id, None, BackgroundRows(&**store)));
         // From the earliest on, so that the rows of timers that fired before are not read again. For a test clock that
         // was advanced since, the earliest may be another.
         let has_test_clock = clocks.test_clock(merchant_id).is_some();

@@ -25,4 +25,5 @@ mod restart;
 mod retirement;
 mod sameness;
 mod timers;
+mod waiting;
 mod webhooks;

@@ -211,6 +211,7 @@ impl Drop for EngineWorld {
     fn drop(&mut self) {
         // A failed test that held them must not keep the engine from stopping.
         self.store.resume_appends();
+        self.store.resume_reads();
     }
 }
 

@@ -2,13 +2,22 @@
 
 use std::sync::LazyLock;
 
-use rocksdb::{ColumnFamily, DB, DBPinnableSlice, DBRawIteratorWithThreadMode, ReadOptions, SnapshotWithThreadMode};
+use rocksdb::{
+    ColumnFamily, DB, DBPinnableSlice, DBRawIteratorWithThreadMode, ReadOptions, ReadTier, SnapshotWithThreadMode,
+};
 
 use crate::family::Family;
-use crate::rows::{RowError, RowReader, ScanDirection, Visit};
+use crate::rows::{ReadAtHand, RowError, RowReader, ScanDirection, Visit};
 
 /// The options of look-ups in the present state: the defaults, made once.
 static AS_IT_IS: LazyLock<ReadOptions> = LazyLock::new(ReadOptions::default);
+
+/// The options of look-ups that do not wait for the disk: in what is not yet in tables, and in the cache of blocks.
+static AT_HAND: LazyLock<ReadOptions> = LazyLock::new(|| {
+    let mut options = ReadOptions::default();
+    options.set_read_tier(ReadTier::BlockCache);
+    options
+});
 
 /// The handle of a family.
 pub(super) fn handle(db: &DB, family: Family) -> &ColumnFamily {
@@ -67,6 +76,11 @@ fn get_many(
         value.map(|value| value.map(|value| value.to_vec())).map_err(unreadable(family))
     };
     values.into_iter().map(value).collect()
+}
+
+/// Looks a key up without waiting for the disk. Besides blocks that are not in memory, damaged ones cannot be read so.
+pub(super) fn get_at_hand(db: &DB, family: Family, key: &[u8]) -> ReadAtHand {
+    db.get_cf_opt(handle(db, family), key, &AT_HAND).map_or(ReadAtHand::WouldWait, ReadAtHand::Value)
 }
 
 /// The committed state at the time of each read.

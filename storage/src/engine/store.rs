@@ -21,7 +21,7 @@ use crate::journal::{
     StoredSnapshot,
 };
 use crate::keys::UnarchivedKey;
-use crate::rows::{RowError, RowGate, RowReader, RowStore, ScanDirection, Visit};
+use crate::rows::{ReadAtHand, RowError, RowGate, RowReader, RowStore, ScanDirection, Visit};
 use crate::statistics::StatisticsSource;
 
 use super::auxiliary::link_database;
@@ -32,7 +32,7 @@ use super::identity::StoreIdentity;
 use super::mark_keeper::MarkKeeper;
 use super::noting::{Noting, note_damage};
 use super::open::{self, Opened};
-use super::read::{Live, SnapshotReader, handle};
+use super::read::{self, Live, SnapshotReader, handle};
 use super::refusal::{CloseError, OpenError};
 use super::{EngineOptions, manifest, settings, table_damage};
 
@@ -461,6 +461,10 @@ impl RowReader for Engine {
 }
 
 impl RowStore for Engine {
+    fn get_at_hand(&self, family: Family, key: &[u8]) -> ReadAtHand {
+        read::get_at_hand(&self.db, family, key)
+    }
+
     fn view(&self) -> Box<dyn RowReader + '_> {
         Box::new(Noting { reader: SnapshotReader::now(&self.db), directory: &self.directory })
     }

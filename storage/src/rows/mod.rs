@@ -4,4 +4,4 @@ mod page;
 mod store;
 
 pub use page::{Beside, Cursor};
-pub use store::{RowError, RowGate, RowPair, RowReader, RowStore, ScanDirection, Visit};
+pub use store::{ReadAtHand, RowError, RowGate, RowPair, RowReader, RowStore, ScanDirection, Visit};

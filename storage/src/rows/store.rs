@@ -156,8 +156,21 @@ impl<P: Deref<Target: RowReader>> RowReader for P {
     }
 }
 
+/// The result of a read that does not wait for the disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadAtHand {
+    /// The value under the key, if there is one.
+    Value(Option<Vec<u8>>),
+    /// Only a read that may wait for the disk can tell.
+    WouldWait,
+}
+
 /// The rows of all merchants.
 pub trait RowStore: RowReader + Send + Sync + 'static {
+    /// The value under a key, as far as memory tells. A read that fails counts as one that would wait: the read that may
+    /// wait says why.
+    fn get_at_hand(&self, family: Family, key: &[u8]) -> ReadAtHand;
+
     /// Reads that all see the same moment: for a page that reads an index and then rows.
     fn view(&self) -> Box<dyn RowReader + '_>;
 
