@@ -21,7 +21,7 @@ use till_sandbox::book::RocksBook;
 use till_storage::commit::GROUP_COMMIT_DELAY;
 use till_storage::deliveries::{DeliveriesError, RocksDeliveries};
 use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, FileWatch, is_new, refuse_unfit};
-use till_storage::journal::{Append, AppendVerdict, BatchId, CommitNumber, Journal};
+use till_storage::journal::{Append, AppendVerdict, BatchId, CommitNumber, Journal, RowWrites};
 use till_storage::statistics::StatisticsSource;
 use till_storage::vault::{Keyring, RootKey, keyring_write, stored_keyring};
 use tokio::sync::Mutex;
@@ -454,7 +454,8 @@ fn keep_keyring(disk: &DiskEngine, bytes: &[u8]) -> anyhow::Result<()> {
         new_head: claim.head,
         batch_id: BatchId::default(),
         records: Vec::new(),
-        derived: keyring_write(bytes),
+        vault: keyring_write(bytes),
+        derived: RowWrites::default(),
         snapshot: None,
         may_use_reserve: true,
     };

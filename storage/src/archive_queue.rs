@@ -1,5 +1,4 @@
-//! The interface between the store and its archive: the rows of the archive queue, and the trait of an archive that
-//! commits are written to before the store writes them.
+//! The interface between the store and its archive: the rows of the archive queue.
 //!
 //! A row of the queue represents one commit that is not archived yet, and is written with the commit itself. It says
 //! where the commit's records are and which rows of the vault it changed, so that the archive can fall behind for any
@@ -13,25 +12,8 @@
 
 use till_domain::ids::MerchantId;
 
-use crate::family::Family;
-use crate::journal::{Append, CommitNumber, Sequence};
+use crate::journal::{Append, CommitNumber, RowWrite, Sequence};
 use crate::keys::UnarchivedKey;
-
-/// An archive that commits are written to before the store writes and acknowledges them.
-pub trait FirstArchive: Send + Sync {
-    /// Archives the given writes, which follow the commit `stored`, and syncs them.
-    ///
-    /// # Errors
-    /// The reason, in words for an operator. Nothing of the group may be written then.
-    fn archive(
-        &self,
-        writes: &mut dyn Iterator<Item = (CommitNumber, &Append)>,
-        stored: CommitNumber,
-    ) -> Result<(), String>;
-
-    /// Notes that the store has written the archived commits up to `last`.
-    fn confirm(&self, last: CommitNumber);
-}
 
 /// A row of the vault that a commit wrote, or deleted when it has no value.
 #[derive(Clone, PartialEq, Eq)]
@@ -52,8 +34,8 @@ impl std::fmt::Debug for VaultChange {
 /// The rows of the vault that a batch changes.
 #[must_use]
 pub fn vault_of(append: &Append) -> Vec<VaultChange> {
-    let rows = append.derived.iter().filter(|row| row.family == Family::Vault);
-    rows.map(|row| VaultChange { key: row.key.to_vec(), value: row.value.map(<[u8]>::to_vec) }).collect()
+    let change = |row: RowWrite<'_>| VaultChange { key: row.key.to_vec(), value: row.value.map(<[u8]>::to_vec) };
+    append.vault.iter().map(change).collect()
 }
 
 /// The value of a batch's row in the queue.

@@ -34,15 +34,13 @@ impl Family {
         self as usize
     }
 
-    /// Returns true when an append may contain row writes for this family. The journal itself writes the others,
-    /// from the records, heads and snapshots of the append.
+    /// Returns true when the rows of this family are derived from records. The vault's are not, and the journal itself
+    /// writes the others, from the records, heads and snapshots of an append.
     #[must_use]
-    pub const fn takes_rows(self) -> bool {
+    pub const fn is_derived(self) -> bool {
         match self {
-            Family::Rows | Family::Indexes | Family::Effects | Family::Timers | Family::Directory | Family::Vault => {
-                true
-            }
-            Family::Journal | Family::Snapshots | Family::Meta => false,
+            Family::Rows | Family::Indexes | Family::Effects | Family::Timers | Family::Directory => true,
+            Family::Vault | Family::Journal | Family::Snapshots | Family::Meta => false,
         }
     }
 }

@@ -11,6 +11,8 @@ pub mod rows;
 pub mod memory;
 pub mod commit;
 pub mod archive_queue;
+pub mod first_commit;
+pub mod first_in_memory;
 pub mod engine;
 pub mod statistics;
 pub mod turns;

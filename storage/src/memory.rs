@@ -10,13 +10,14 @@ use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 use till_domain::ids::MerchantId;
 
 use crate::family::Family;
+use crate::first_commit::FirstCommit;
 use crate::journal::claims::{Claims, WriteOutcome};
 use crate::journal::layout::{self, WriteSink};
 use crate::journal::{
     Append, AppendVerdict, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrites, Sequence, StoredRecord,
     StoredSnapshot,
 };
-use crate::rows::{ReadAtHand, RowError, RowGate, RowPair, RowReader, RowStore, ScanDirection, Visit};
+use crate::rows::{LaggingRows, ReadAtHand, RowError, RowGate, RowPair, RowReader, RowStore, ScanDirection, Visit};
 
 /// The way in which an append is to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,8 +65,10 @@ struct FaultPlan {
 /// A journal and row store in memory.
 pub struct MemoryStore {
     claims: Claims,
+    lagging: LaggingRows,
     rows: RwLock<Arc<FamilyRows>>,
     plan: Arc<FaultPlan>,
+    first_commit: Mutex<Option<Arc<dyn FirstCommit>>>,
     /// Serializes the writes.
     writer: Mutex<()>,
 }
@@ -86,8 +89,10 @@ impl MemoryStore {
     fn holding(rows: Arc<FamilyRows>, last_epoch: Epoch) -> MemoryStore {
         MemoryStore {
             claims: Claims::new(last_epoch),
+            lagging: LaggingRows::default(),
             rows: RwLock::new(rows),
             plan: Arc::default(),
+            first_commit: Mutex::default(),
             writer: Mutex::new(()),
         }
     }
@@ -114,6 +119,11 @@ impl MemoryStore {
     /// Reads work again.
     pub fn heal_reads(&self) {
         self.faults().unreadable.clear();
+    }
+
+    /// Sets the place to which commits are written, from now on, before this store writes them.
+    pub fn commit_first_in(&self, place: Arc<dyn FirstCommit>) {
+        *self.first_commit.lock() = Some(place);
     }
 
     /// From now on appends wait, as for a slow disk, until [`MemoryStore::resume_appends`].
@@ -210,6 +220,8 @@ impl WriteSink for FamilyRows {
 impl Journal for MemoryStore {
     fn claim(&self, merchant_id: MerchantId) -> Result<Claim, JournalError> {
         let claim = self.claims.claim(merchant_id, || layout::read_durable(&self.reader(), merchant_id))?;
+        let applied = self.applied(merchant_id).inspect_err(|_| self.release(merchant_id, claim.epoch))?;
+        self.lagging.note(merchant_id, applied, claim.head);
         if self.faults().stopped {
             return Err(JournalError::Stopped { reason: "the outcome of an earlier write is unknown".to_owned() });
         }
@@ -226,13 +238,20 @@ impl Journal for MemoryStore {
             Ok(fault) => fault,
             Err(refusal) => return vec![refusal; group.len()],
         };
-        let plan = self.claims.plan(&group, self.rows().last_commit);
+        let stored = self.rows().last_commit;
+        let mut plan = self.claims.plan(&group, stored);
+        let first = self.first_commit.lock().clone();
+        let places = self.lagging.judge().into_iter().chain(first.as_deref().map(|place| place as _));
+        self.claims.commit_first(&mut plan, places, &group, stored);
         let written = fault != Some(AppendFault::AmbiguousLost);
         if written {
             self.write(|rows| {
                 layout::write_plan(&group, &plan, rows);
                 rows.last_commit = plan.last_commit.unwrap_or(rows.last_commit);
             });
+        }
+        if let (Some(place), true, Some(last)) = (first, written, plan.last_commit) {
+            place.confirm(last);
         }
         self.claims.settle(&plan.after, if written { WriteOutcome::Written } else { WriteOutcome::NotWritten });
         match fault {
@@ -325,7 +344,7 @@ impl RowStore for MemoryStore {
             layout::write_rows(rows.iter(), store);
             layout::write_applied(merchant_id, applied, store);
         });
-        self.claims.rows_moved(merchant_id, applied);
+        self.lagging.note(merchant_id, applied, head);
         Ok(())
     }
 

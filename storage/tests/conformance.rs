@@ -2,12 +2,16 @@
 
 mod fixtures;
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use fixtures::{Chain, merchant};
 use rocksdb::{DB, Options};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
+use till_storage::first_in_memory::{FirstFault, FirstInMemory};
 use till_storage::journal::record::{self, BODY_LEN_MAX};
 use till_storage::journal::{
     Append, AppendVerdict, CommitNumber, Head, Journal, READ_BYTES_MAX, RowWrite, Sequence, SnapshotWrite,
@@ -30,6 +34,8 @@ trait StoreUnderTest: Sized {
     /// The next append cannot be written.
     fn unwritable(self) -> Self;
     fn writable_again(self) -> Self;
+    /// From now on commits are written there before the store writes them.
+    fn commit_first_in(&self, place: &Arc<FirstInMemory>);
 }
 
 struct Memory(MemoryStore);
@@ -65,6 +71,10 @@ impl StoreUnderTest for Memory {
 
     fn writable_again(self) -> Memory {
         self
+    }
+
+    fn commit_first_in(&self, place: &Arc<FirstInMemory>) {
+        self.0.commit_first_in(Arc::clone(place) as _);
     }
 }
 
@@ -120,6 +130,10 @@ impl StoreUnderTest for Disk {
     fn writable_again(self) -> Disk {
         self.reopened_with(0)
     }
+
+    fn commit_first_in(&self, place: &Arc<FirstInMemory>) {
+        self.store().commit_first_in(Arc::clone(place) as _);
+    }
 }
 
 /// Runs each function as a test of every store.
@@ -157,6 +171,22 @@ conformance! {
     a_damaged_commit_number_is_found
     a_read_is_bounded_in_records_and_bytes
     appended_records_are_present_after_a_restart
+    what_is_refused_elsewhere_is_dropped_alone
+    an_unknown_outcome_elsewhere_is_reported_and_writes_nothing
+    a_batch_without_a_verdict_elsewhere_has_an_unknown_outcome
+    a_claim_waits_for_a_slow_place_that_comes_first
+}
+
+/// A store whose commits go to a place in memory first, and that place.
+fn with_first_place<S: StoreUnderTest>() -> (S, Arc<FirstInMemory>) {
+    let (subject, place) = (S::fresh(), Arc::new(FirstInMemory::default()));
+    subject.commit_first_in(&place);
+    (subject, place)
+}
+
+fn bytes_of_log(journal: &impl Journal, merchant_id: MerchantId) -> Vec<Vec<u8>> {
+    let records = journal.read(merchant_id, Sequence(0), 1_000).expect("readable");
+    records.into_iter().map(|record| record.bytes).collect()
 }
 
 fn append_one(journal: &impl Journal, append: Append) -> AppendVerdict {
@@ -278,13 +308,16 @@ fn a_batch_that_could_never_be_right_is_refused<S: StoreUnderTest>() {
     let store = subject.store();
     let shop = Chain::claim(store, SHOP);
     let good = || shop.clone().batch(&[b"one", b"two"]);
-    let foreign = RowWrite { family: Family::Meta, key: b"C", value: None };
+    let [foreign, of_vault, derived] =
+        [Family::Meta, Family::Vault, Family::Rows].map(|family| RowWrite { family, key: b"C", value: None });
     let ahead = SnapshotWrite { at: Head { sequence: Sequence(3), hash: [0; 32] }, bytes: Vec::new() };
     let wrong = [
         Append { new_head: Head::EMPTY, ..good() },
         Append { records: good().records.into_iter().rev().collect(), ..good() },
         Append { records: good().records[1..].to_vec(), ..good() },
         Append { derived: [foreign].into_iter().collect(), ..good() },
+        Append { derived: [of_vault].into_iter().collect(), ..good() },
+        Append { vault: [derived].into_iter().collect(), ..good() },
         Append { snapshot: Some(ahead), ..good() },
     ];
     for append in wrong {
@@ -299,17 +332,18 @@ fn rows_are_written_and_deleted_with_their_batch<S: StoreUnderTest>() {
     let subject = S::fresh();
     let store = subject.store();
     let mut shop = Chain::claim(store, SHOP);
-    let families = Family::ALL.into_iter().filter(|family| family.takes_rows());
+    let derived = Family::ALL.into_iter().filter(|family| family.is_derived());
     let row = |family, value| RowWrite { family, key: b"key", value };
     let mut first = shop.batch(&[b"1"]);
-    first.derived = families.clone().map(|family| row(family, Some(family.name().as_bytes()))).collect();
+    first.derived = derived.clone().map(|family| row(family, Some(family.name().as_bytes()))).collect();
+    first.vault = [row(Family::Vault, Some(b"vault"))].into_iter().collect();
     store.append(vec![first]);
-    for family in families.clone() {
+    for family in derived.chain([Family::Vault]) {
         assert_eq!(store.get(family, b"key"), Ok(Some(family.name().as_bytes().to_vec())));
     }
     let mut second = shop.batch(&[b"2"]);
-    let writes = [row(Family::Rows, None), row(Family::Vault, None), row(Family::Vault, Some(b"again"))];
-    second.derived = writes.into_iter().collect();
+    second.derived = [row(Family::Rows, None)].into_iter().collect();
+    second.vault = [row(Family::Vault, None), row(Family::Vault, Some(b"again"))].into_iter().collect();
     store.append(vec![second]);
     assert_eq!(store.get(Family::Rows, b"key"), Ok(None));
     assert_eq!(store.get(Family::Vault, b"key"), Ok(Some(b"again".to_vec())), "writes keep their order");
@@ -542,4 +576,72 @@ fn appended_records_are_present_after_a_restart<S: StoreUnderTest>() {
     assert_eq!(sequences(store, SHOP), [1, 2, 3]);
     assert_eq!(store.get(Family::Rows, &shop.row_key(3)), Ok(Some(b"value".to_vec())));
     assert_eq!(store.gate(SHOP), Ok(RowGate::Open));
+}
+
+fn what_is_refused_elsewhere_is_dropped_alone<S: StoreUnderTest>() {
+    let (subject, place) = with_first_place::<S>();
+    let store = subject.store();
+    let (mut shop, mut cafe) = (Chain::claim(store, SHOP), Chain::claim(store, CAFE));
+    assert_eq!(committed(&store.append(vec![shop.batch_with_row(), cafe.batch_with_row()])), [1, 2]);
+    let unavailable = AppendVerdict::Unavailable("planned".to_owned());
+    for (fault, verdict, number) in
+        [(FirstFault::Fenced, AppendVerdict::Fenced, 3), (FirstFault::Unavailable, unavailable, 5)]
+    {
+        place.fail(0, SHOP, fault);
+        let before = shop.clone();
+        let group = vec![shop.batch_with_row(), cafe.batch_with_row(), shop.batch_with_row(), cafe.batch_with_row()];
+        let verdicts = store.append(group);
+        assert_eq!([&verdicts[0], &verdicts[2]], [&verdict, &verdict]);
+        assert_eq!(committed(&[verdicts[1].clone(), verdicts[3].clone()]), [number, number + 1], "{fault:?}");
+        assert_eq!(store.head(SHOP), Ok(before.head));
+        assert_eq!(store.get(Family::Rows, &shop.row_key(shop.head.sequence.0)), Ok(None));
+        shop = before;
+    }
+    assert_eq!(committed(&store.append(vec![shop.batch_with_row()])), [7]);
+    assert_eq!(place.confirmed(), CommitNumber(7));
+    for merchant_id in [SHOP, CAFE] {
+        assert_eq!(place.records(merchant_id), bytes_of_log(store, merchant_id));
+    }
+    assert_eq!((sequences(store, SHOP), sequences(store, CAFE)), (vec![1, 2], vec![1, 2, 3, 4, 5]));
+}
+
+fn an_unknown_outcome_elsewhere_is_reported_and_writes_nothing<S: StoreUnderTest>() {
+    for fault in [FirstFault::UnknownWritten, FirstFault::UnknownLost] {
+        let (subject, place) = with_first_place::<S>();
+        let store = subject.store();
+        let (mut shop, mut cafe) = (Chain::claim(store, SHOP), Chain::claim(store, CAFE));
+        place.fail(0, SHOP, fault);
+        let verdicts = store.append(vec![shop.batch_with_row(), cafe.batch_with_row()]);
+        assert_eq!(verdicts[0], AppendVerdict::Unknown("planned".to_owned()));
+        assert_eq!(committed(&verdicts[1..]), [1]);
+        assert_eq!((store.head(SHOP), store.last_commit()), (Ok(Head::EMPTY), CommitNumber(1)));
+        assert_eq!(append_one(store, cafe.batch_with_row()), AppendVerdict::Committed(CommitNumber(2)));
+    }
+}
+
+fn a_batch_without_a_verdict_elsewhere_has_an_unknown_outcome<S: StoreUnderTest>() {
+    let (subject, place) = with_first_place::<S>();
+    let store = subject.store();
+    let (mut shop, mut cafe) = (Chain::claim(store, SHOP), Chain::claim(store, CAFE));
+    place.fail(0, SHOP, FirstFault::NoVerdict);
+    let verdicts = store.append(vec![shop.batch_with_row(), cafe.batch_with_row()]);
+    assert!(verdicts.iter().all(|verdict| matches!(verdict, AppendVerdict::Unknown(_))), "{verdicts:?}");
+    assert_eq!((store.head(SHOP), store.head(CAFE)), (Ok(Head::EMPTY), Ok(Head::EMPTY)));
+    assert_eq!(store.last_commit(), CommitNumber(0));
+}
+
+fn a_claim_waits_for_a_slow_place_that_comes_first<S: StoreUnderTest>() {
+    let (subject, place) = with_first_place::<S>();
+    let store = subject.store();
+    let mut shop = Chain::claim(store, SHOP);
+    place.delay(Duration::from_millis(100));
+    let append = shop.batch(&[b"slow"]);
+    std::thread::scope(|scope| {
+        let written = scope.spawn(|| append_one(store, append));
+        while place.has_not_begun() {
+            std::thread::yield_now();
+        }
+        assert_eq!(Chain::claim(store, SHOP).head, shop.head, "the claim knows the batch");
+        assert_eq!(written.join().expect("no panic"), AppendVerdict::Committed(CommitNumber(1)));
+    });
 }

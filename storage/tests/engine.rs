@@ -176,7 +176,7 @@ fn a_deleted_row_leaves_the_files_when_it_is_purged() {
     let key = [9; 33];
     let write = |engine: &Engine, value: Option<&[u8]>| {
         let mut append = Chain::claim(engine, SHOP).batch(&[b"body"]);
-        append.derived.push(RowWrite { family: Family::Vault, key: &key, value });
+        append.vault.push(RowWrite { family: Family::Vault, key: &key, value });
         assert!(matches!(engine.append(vec![append])[..], [AppendVerdict::Committed(_)]));
     };
     let engine = Engine::open(&options).expect("it is new");

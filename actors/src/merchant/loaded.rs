@@ -189,7 +189,7 @@ impl Ready {
                 watermark.poison();
                 Err(Denied::not_done(reason.clone()))
             }
-            AppendVerdict::Ambiguous(reason) => {
+            AppendVerdict::Unknown(reason) | AppendVerdict::Ambiguous(reason) => {
                 watermark.poison();
                 Err(Denied::unknown(reason.clone()))
             }

@@ -114,16 +114,16 @@ impl Staging {
     ) -> Result<PreparedBatch, Denied> {
         let unreadable = |error: till_domain::records::Unreadable| Denied::not_done(error.to_string());
         let changes = self.records.changes(mutation).map_err(unreadable)?;
-        let mut derived = self.records.encode(&changes).map_err(unreadable)?;
+        let derived = self.records.encode(&changes).map_err(unreadable)?;
         let record = self.record(batch_id, mutation)?;
-        let sealed =
-            vault_writes::push(self.merchant_id, vault, secret, &self.keyring, self.rows.as_ref(), &mut derived);
-        sealed.map_err(Denied::not_done)?;
+        let mut sealed = RowWrites::default();
+        vault_writes::push(self.merchant_id, vault, secret, &self.keyring, self.rows.as_ref(), &mut sealed)
+            .map_err(Denied::not_done)?;
         if self.rows.has_missed() {
             return Err(Denied::not_done("a row is not in memory"));
         }
         self.forget_persons(vault);
-        self.push_pending_subject_keys(&mut derived);
+        self.push_pending_subject_keys(&mut sealed);
         let new_head = record.head();
         let snapshot = self.snapshot(new_head, mutation);
         let append = Append {
@@ -133,6 +133,7 @@ impl Staging {
             new_head,
             batch_id,
             records: vec![record],
+            vault: sealed,
             derived,
             snapshot,
             may_use_reserve: false,

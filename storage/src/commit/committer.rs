@@ -109,7 +109,8 @@ impl Worker {
                 AppendVerdict::Committed(_)
                 | AppendVerdict::Fenced
                 | AppendVerdict::Stale { .. }
-                | AppendVerdict::Unavailable(_) => None,
+                | AppendVerdict::Unavailable(_)
+                | AppendVerdict::Unknown(_) => None,
             });
             self.complete(pending, verdicts, &mut heads);
             if let Some(reason) = ambiguous {
@@ -202,7 +203,7 @@ impl Worker {
             AppendVerdict::Fenced => &self.stats.fenced,
             AppendVerdict::Stale { .. } => &self.stats.stale,
             AppendVerdict::Unavailable(_) => &self.stats.unavailable,
-            AppendVerdict::Ambiguous(_) => &self.stats.ambiguous,
+            AppendVerdict::Unknown(_) | AppendVerdict::Ambiguous(_) => &self.stats.ambiguous,
         }
     }
 
@@ -220,7 +221,7 @@ impl Worker {
 fn follow(head: &mut Result<Head, String>, new_head: Head, verdict: &AppendVerdict) {
     match verdict {
         AppendVerdict::Committed(_) => *head = Ok(new_head),
-        AppendVerdict::Ambiguous(reason) => *head = Err(reason.clone()),
+        AppendVerdict::Unknown(reason) | AppendVerdict::Ambiguous(reason) => *head = Err(reason.clone()),
         AppendVerdict::Fenced | AppendVerdict::Stale { .. } | AppendVerdict::Unavailable(_) => {}
     }
 }

@@ -11,17 +11,18 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 use rocksdb::{BottommostLevelCompaction, CompactOptions, DB, FlushOptions, Options, WriteBatch, WriteOptions};
 use till_domain::ids::MerchantId;
 
-use crate::archive_queue::{FirstArchive, queue_value};
+use crate::archive_queue::queue_value;
 use crate::commit::Histogram;
 use crate::family::Family;
-use crate::journal::claims::{Claims, PlannedBatch, WriteOutcome, WritePlan};
+use crate::first_commit::FirstCommit;
+use crate::journal::claims::{Claims, WriteOutcome, WritePlan};
 use crate::journal::layout::{self, WriteSink};
 use crate::journal::{
     Append, AppendVerdict, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrites, Sequence, StoredRecord,
     StoredSnapshot,
 };
 use crate::keys::UnarchivedKey;
-use crate::rows::{ReadAtHand, RowError, RowGate, RowReader, RowStore, ScanDirection, Visit};
+use crate::rows::{LaggingRows, ReadAtHand, RowError, RowGate, RowReader, RowStore, ScanDirection, Visit};
 use crate::statistics::StatisticsSource;
 
 use super::auxiliary::link_database;
@@ -54,7 +55,7 @@ pub struct Engine {
     identity: StoreIdentity,
     was_closed: bool,
     queues_for_archive: bool,
-    first_archive: Mutex<Option<Arc<dyn FirstArchive>>>,
+    first_commit: Mutex<Option<Arc<dyn FirstCommit>>>,
     /// Write options: each write is on the disk when it returns.
     write_options: WriteOptions,
     write_times: Histogram,
@@ -62,6 +63,7 @@ pub struct Engine {
     background_errors_asked: AtomicU64,
     disk_reserve_bytes: u64,
     claims: Claims,
+    lagging: LaggingRows,
     caught_up: RwLock<HashSet<MerchantId>>,
     /// Serializes the writes.
     writer: Mutex<DiskReserve>,
@@ -102,12 +104,13 @@ impl Engine {
             identity,
             was_closed: opened.was_closed,
             queues_for_archive: options.queues_for_archive,
-            first_archive: Mutex::default(),
+            first_commit: Mutex::default(),
             write_options: settings::synced_write(),
             write_times: Histogram::default(),
             background_errors_asked: AtomicU64::new(0),
             disk_reserve_bytes: options.disk_reserve_bytes,
             claims: Claims::new(Epoch(starts.saturating_mul(EPOCHS_PER_START))),
+            lagging: LaggingRows::default(),
             caught_up: RwLock::default(),
             writer: Mutex::new(DiskReserve::watch(&db_dir, options.disk_reserve_bytes)),
             refused_at: Mutex::default(),
@@ -131,13 +134,13 @@ impl Engine {
         self.identity
     }
 
-    /// Sets the archive to which commits are written, from now on, before the store writes them.
-    pub fn archive_first_in(&self, archive: Arc<dyn FirstArchive>) {
-        *self.first_archive.lock() = Some(archive);
+    /// Sets the place to which commits are written, from now on, before the store writes them.
+    pub fn commit_first_in(&self, place: Arc<dyn FirstCommit>) {
+        *self.first_commit.lock() = Some(place);
     }
 
-    fn first_archive(&self) -> Option<Arc<dyn FirstArchive>> {
-        self.first_archive.lock().clone()
+    fn first_commit(&self) -> Option<Arc<dyn FirstCommit>> {
+        self.first_commit.lock().clone()
     }
 
     /// Removes archived commits from the queue. This is not synced: after a crash they may be in the queue again, and an
@@ -152,15 +155,9 @@ impl Engine {
         self.db.write(batch).map_err(rocksdb::Error::into_string)
     }
 
-    /// Archives the writes of a plan, when the archive comes before the store.
-    fn archive_first(&self, group: &[Append], plan: &WritePlan) -> Result<(), String> {
-        let Some(archive) = self.first_archive() else { return Ok(()) };
-        archive.archive(&mut writes(group, plan), self.last_commit())
-    }
-
     /// Returns true when commits write a row that is kept until they are archived.
     fn queues(&self) -> bool {
-        self.queues_for_archive && self.first_archive().is_none()
+        self.queues_for_archive && self.first_commit().is_none()
     }
 
     /// Closes the store cleanly: refuses further writes, flushes, leaves an empty log, and syncs the mark. On a full disk, or
@@ -301,17 +298,16 @@ impl Engine {
 
     /// Writes a group for which there is space.
     fn append_admitted(&self, group: &[Append]) -> Vec<AppendVerdict> {
-        let plan = self.claims.plan(group, self.last_commit());
+        let mut plan = self.claims.plan(group, self.last_commit());
+        let first = self.first_commit();
+        let places = self.lagging.judge().into_iter().chain(first.as_deref().map(|place| place as _));
+        self.claims.commit_first(&mut plan, places, group, self.last_commit());
         let Some(last) = plan.last_commit else { return plan.committed() };
-        if let Err(reason) = self.archive_first(group, &plan) {
-            self.claims.settle(&plan.after, WriteOutcome::NotWritten);
-            return plan.failed(&AppendVerdict::Unavailable(reason));
-        }
         match self.write(group, &plan, last) {
             Ok(()) => {
                 self.last_commit.store(last.0, Ordering::Release);
-                if let Some(archive) = self.first_archive() {
-                    archive.confirm(last);
+                if let Some(place) = first {
+                    place.confirm(last);
                 }
                 self.claims.settle(&plan.after, WriteOutcome::Written);
                 plan.committed()
@@ -345,7 +341,7 @@ impl Engine {
         layout::write_plan(group, plan, &mut sink);
         if self.queues() {
             let mut before = self.last_commit();
-            for (commit, append) in writes(group, plan) {
+            for (commit, append) in plan.writes(group) {
                 sink.put(Family::Meta, &UnarchivedKey(commit).encode(), &queue_value(append, before));
                 before = commit;
             }
@@ -376,17 +372,11 @@ fn bytes_of(group: &[Append]) -> u64 {
     u64::try_from(group.iter().map(Append::byte_count).sum::<usize>()).unwrap_or(u64::MAX)
 }
 
-/// The batches of a group that are written, with their numbers.
-fn writes<'g>(group: &'g [Append], plan: &'g WritePlan) -> impl Iterator<Item = (CommitNumber, &'g Append)> {
-    group.iter().zip(&plan.steps).filter_map(|(append, step)| match step {
-        PlannedBatch::Write { commit, .. } => Some((*commit, append)),
-        PlannedBatch::Drop(_) => None,
-    })
-}
-
 impl Journal for Engine {
     fn claim(&self, merchant_id: MerchantId) -> Result<Claim, JournalError> {
         let claim = self.claims.claim(merchant_id, || layout::read_durable(&self.live(), merchant_id))?;
+        let applied = self.applied(merchant_id).inspect_err(|_| self.release(merchant_id, claim.epoch))?;
+        self.lagging.note(merchant_id, applied, claim.head);
         match self.stopped.get() {
             Some(reason) => Err(JournalError::Stopped { reason: reason.clone() }),
             None => Ok(claim),
@@ -505,7 +495,7 @@ impl RowStore for Engine {
         layout::write_applied(merchant_id, applied, &mut sink);
         let written = self.db.write_opt(sink.finish(), &self.write_options).map_err(rocksdb::Error::into_string);
         written.map_err(|reason| self.unwritten_rows(reason))?;
-        self.claims.rows_moved(merchant_id, applied);
+        self.lagging.note(merchant_id, applied, head);
         Ok(())
     }
 
@@ -552,6 +542,7 @@ mod tests {
             new_head: Head::EMPTY,
             batch_id: BatchId::default(),
             records: Vec::new(),
+            vault: RowWrites::default(),
             derived: RowWrites::default(),
             snapshot: None,
             may_use_reserve: false,

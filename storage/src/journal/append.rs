@@ -4,6 +4,8 @@ use std::fmt;
 
 use till_domain::ids::MerchantId;
 
+use crate::family::Family;
+
 use super::{BatchId, CommitNumber, EncodedRecord, Epoch, Head, RowWrites};
 
 /// One merchant's batch: the records of one decision and everything derived from them, written together
@@ -22,7 +24,9 @@ pub struct Append {
     pub batch_id: BatchId,
     /// The records, each following the previous one. There may be none: row writes that no event causes.
     pub records: Vec<EncodedRecord>,
-    /// The rows that change with them.
+    /// The rows of the vault that change with them: what cannot be derived from the records.
+    pub vault: RowWrites,
+    /// The other rows that change with them, which are derived from the records.
     pub derived: RowWrites,
     /// A snapshot of the state, at `new_head` or before it.
     pub snapshot: Option<SnapshotWrite>,
@@ -36,7 +40,7 @@ impl Append {
     pub fn byte_count(&self) -> usize {
         let records: usize = self.records.iter().map(|record| record.bytes.len()).sum();
         let snapshot = self.snapshot.as_ref().map_or(0, |snapshot| snapshot.bytes.len());
-        size_of::<Append>() + records + self.derived.byte_count() + snapshot
+        size_of::<Append>() + records + self.vault.byte_count() + self.derived.byte_count() + snapshot
     }
 
     /// The defect by which the batch could never be written correctly, whatever the heads: a bug of its producer.
@@ -51,8 +55,11 @@ impl Append {
         if head != self.new_head {
             return Some("its new head is not that of its last record");
         }
-        if self.derived.iter().any(|row| !row.family.takes_rows()) {
-            return Some("it writes rows of a family that takes none");
+        if self.derived.iter().any(|row| !row.family.is_derived()) {
+            return Some("it derives rows of a family that is not derived");
+        }
+        if self.vault.iter().any(|row| row.family != Family::Vault) {
+            return Some("it writes a row into the vault that is none of the vault's");
         }
         let at = self.snapshot.as_ref().map(|snapshot| snapshot.at.sequence);
         (at > Some(self.new_head.sequence)).then_some("its snapshot is ahead of its new head")
@@ -89,6 +96,8 @@ pub enum AppendVerdict {
     },
     /// Nothing was written; a later append may succeed.
     Unavailable(String),
-    /// It is unknown if it was written, and no caller may be answered as if it were known.
+    /// It is unknown if it was written. The journal finds out before the merchant's log can be claimed again.
+    Unknown(String),
+    /// It is unknown if it was written, and only a restart can tell. No caller may be answered as if it were known.
     Ambiguous(String),
 }

@@ -8,6 +8,8 @@
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use till_domain::ids::MerchantId;
 
+use crate::first_commit::{FirstCommit, FirstVerdict};
+
 use super::by_merchant::ByMerchant;
 use super::snapshot::SNAPSHOTS_KEPT;
 use super::{Append, AppendVerdict, Claim, CommitNumber, Epoch, Head, Sequence};
@@ -17,8 +19,6 @@ use super::{Append, AppendVerdict, Claim, CommitNumber, Epoch, Head, Sequence};
 pub(crate) struct Durable {
     /// The end of its log.
     pub(crate) head: Head,
-    /// The position up to which its rows are derived.
-    pub(crate) applied: Head,
     /// The positions of its snapshots, ascending.
     pub(crate) snapshots: Vec<Sequence>,
 }
@@ -66,6 +66,42 @@ impl WritePlan {
     /// The verdicts when the plan was written.
     pub(crate) fn committed(self) -> Vec<AppendVerdict> {
         self.verdicts(AppendVerdict::Committed)
+    }
+
+    /// The batches that are to be written, with their numbers.
+    pub(crate) fn writes<'g>(&'g self, group: &'g [Append]) -> impl Iterator<Item = (CommitNumber, &'g Append)> {
+        group.iter().zip(&self.steps).filter_map(|(append, step)| match step {
+            PlannedBatch::Write { commit, .. } => Some((*commit, append)),
+            PlannedBatch::Drop(_) => None,
+        })
+    }
+
+    /// Takes out of the plan what is not to be written after all. There is one verdict on each batch that is, in their
+    /// order. What stays is numbered anew after `stored`. Returns the states of the merchants that have no batch in the
+    /// plan any more: they are to be settled as not written.
+    pub(crate) fn keep_written(
+        &mut self,
+        group: &[Append],
+        verdicts: Vec<FirstVerdict>,
+        stored: CommitNumber,
+    ) -> ByMerchant<Durable> {
+        let (mut verdicts, mut refused) = (verdicts.into_iter(), ByMerchant::default());
+        self.last_commit = None;
+        for (append, step) in group.iter().zip(&mut self.steps) {
+            let PlannedBatch::Write { commit, .. } = step else { continue };
+            let missing = || FirstVerdict::Unknown("there is no verdict on the batch".to_owned());
+            match verdicts.next().unwrap_or_else(missing).refusal() {
+                None => {
+                    *commit = self.last_commit.unwrap_or(stored).next();
+                    self.last_commit = Some(*commit);
+                }
+                Some(refusal) => {
+                    *step = PlannedBatch::Drop(refusal);
+                    refused.extend(self.after.remove_entry(&append.merchant_id));
+                }
+            }
+        }
+        refused
     }
 
     /// The verdicts when the write of the plan failed.
@@ -133,15 +169,6 @@ impl Claims {
         self.lock().slots.get(&merchant_id).map(|slot| slot.durable.head)
     }
 
-    /// Notes that a merchant's rows were caught up.
-    pub(crate) fn rows_moved(&self, merchant_id: MerchantId, applied: Head) {
-        let mut inner = self.lock();
-        inner.outdated = inner.outdated.wrapping_add(1);
-        if let Some(slot) = inner.slots.get_mut(&merchant_id) {
-            slot.durable.applied = applied;
-        }
-    }
-
     /// The batches of the group that are to be written, numbered from `last_commit` on. Must be followed by
     /// [`Claims::settle`].
     pub(crate) fn plan(&self, group: &[Append], last_commit: CommitNumber) -> WritePlan {
@@ -162,6 +189,28 @@ impl Claims {
             }
         }
         plan
+    }
+
+    /// Has the batches of a plan judged by those who come before the store, one after the other, and takes out of the plan
+    /// what one of them refuses.
+    pub(crate) fn commit_first<'p>(
+        &self,
+        plan: &mut WritePlan,
+        places: impl Iterator<Item = &'p dyn FirstCommit>,
+        group: &[Append],
+        stored: CommitNumber,
+    ) {
+        for place in places {
+            if plan.last_commit.is_none() {
+                return;
+            }
+            let batches: Vec<(CommitNumber, &Append)> = plan.writes(group).collect();
+            let verdicts = place.commit(&batches, stored);
+            if verdicts.len() != batches.len() || verdicts.iter().any(|verdict| *verdict != FirstVerdict::Written) {
+                let refused = plan.keep_written(group, verdicts, stored);
+                self.settle(&refused, WriteOutcome::NotWritten);
+            }
+        }
     }
 
     /// Ends the step that [`Claims::plan`] began, with the durable states of the plan and the outcome of its write.
@@ -206,7 +255,6 @@ impl Inner {
         }
         let now = after.entry(append.merchant_id).or_insert_with(|| slot.durable.clone());
         now.head = append.new_head;
-        now.applied = append.new_head;
         let (keeps_snapshot, dropped_snapshots) = keep_newest(&mut now.snapshots, append);
         PlannedBatch::Write { commit, dropped_snapshots, keeps_snapshot }
     }
@@ -215,9 +263,6 @@ impl Inner {
 fn refusal(append: &Append, now: &Durable) -> Option<AppendVerdict> {
     if append.expected_head != now.head {
         return Some(AppendVerdict::Stale { durable: now.head });
-    }
-    if now.applied != now.head {
-        return Some(AppendVerdict::Unavailable("the merchant's rows have not been caught up with its log".to_owned()));
     }
     append.defect().map(|defect| AppendVerdict::Unavailable(format!("the batch cannot be written: {defect}")))
 }
@@ -248,7 +293,7 @@ mod tests {
     const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
 
     fn nothing_on_disk() -> Result<Durable, Infallible> {
-        Ok(Durable { head: Head::EMPTY, applied: Head::EMPTY, snapshots: Vec::new() })
+        Ok(Durable { head: Head::EMPTY, snapshots: Vec::new() })
     }
 
     fn claim(claims: &Claims) -> Claim {
@@ -264,6 +309,7 @@ mod tests {
             new_head: Head::EMPTY,
             batch_id: BatchId::default(),
             records: Vec::new(),
+            vault: RowWrites::default(),
             derived: RowWrites::default(),
             snapshot: snapshot_at.map(|sequence| SnapshotWrite { at: at(sequence), bytes: Vec::new() }),
             may_use_reserve: false,
@@ -287,7 +333,7 @@ mod tests {
         let late = claims.plan(&[append(first.epoch, None)], CommitNumber(1));
         assert_eq!(late.steps, [PlannedBatch::Drop(AppendVerdict::Fenced)]);
         let head = Head { sequence: Sequence(1), hash: [7; 32] };
-        let after = Durable { head, applied: head, snapshots: Vec::new() };
+        let after = Durable { head, snapshots: Vec::new() };
         claims.settle(
             &plan.after.into_keys().map(|merchant_id| (merchant_id, after.clone())).collect(),
             WriteOutcome::Written,

@@ -72,8 +72,10 @@ pub(crate) fn write_plan(group: &[Append], plan: &WritePlan, sink: &mut impl Wri
 fn write_derived(writes: &[(&Append, &PlannedBatch)], sink: &mut impl WriteSink) {
     let written =
         writes.iter().filter(|(_, step)| matches!(step, PlannedBatch::Write { .. })).map(|(append, _)| *append);
-    let mut rows: Vec<(u128, RowWrite<'_>)> =
-        written.flat_map(|append| append.derived.iter()).map(|row| (rank(&row), row)).collect();
+    let mut rows: Vec<(u128, RowWrite<'_>)> = written
+        .flat_map(|append| append.derived.iter().chain(append.vault.iter()))
+        .map(|row| (rank(&row), row))
+        .collect();
     // Stable, so that the last of a key is the last written.
     rows.sort_by(|(rank, row), (other_rank, other)| (rank, row.key).cmp(&(other_rank, other.key)));
     let same_key = |(rank, row): &(u128, RowWrite<'_>), (other_rank, other): &(u128, RowWrite<'_>)| {
@@ -137,7 +139,7 @@ fn write_snapshots(append: &Append, step: &PlannedBatch, sink: &mut impl WriteSi
 fn write_positions(after: &ByMerchant<Durable>, sink: &mut impl WriteSink) {
     for (&merchant_id, durable) in after {
         sink.put(Family::Meta, &HeadKey(merchant_id).encode(), &encode_head(durable.head));
-        write_applied(merchant_id, durable.applied, sink);
+        write_applied(merchant_id, durable.head, sink);
     }
 }
 
@@ -172,13 +174,12 @@ fn read_position(
 /// The stored state that a first claim of a merchant needs.
 pub(crate) fn read_durable(reader: &impl RowReader, merchant_id: MerchantId) -> Result<Durable, JournalError> {
     let head = read_head(reader, merchant_id)?;
-    let applied = read_applied(reader, merchant_id)?;
     let mut snapshots = Vec::new();
     for (key, _) in scan_snapshots(reader, merchant_id, SNAPSHOTS_KEPT)? {
         snapshots.extend(SnapshotKey::decode(&key).map(|key| key.sequence));
     }
     snapshots.reverse();
-    Ok(Durable { head, applied, snapshots })
+    Ok(Durable { head, snapshots })
 }
 
 /// The merchant's valid snapshots, newest first.

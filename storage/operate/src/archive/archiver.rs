@@ -119,7 +119,7 @@ impl Archiver {
         check_place(&settings.directory, engine.directory())?;
         let gate = Arc::new(ArchiveGate::new(base(&engine)?));
         if settings.before_acknowledged {
-            engine.archive_first_in(gate.clone());
+            engine.commit_first_in(gate.clone());
         }
         Ok(Archiver { engine, gate, settings, thread: None })
     }
@@ -277,7 +277,7 @@ mod tests {
     use super::*;
     use till_storage::engine::EngineOptions;
     use till_storage::family::Family;
-    use till_storage::journal::{Append, AppendVerdict, BatchId, RowWrite};
+    use till_storage::journal::{Append, AppendVerdict, BatchId, RowWrite, RowWrites};
 
     const FOR_EVER: Duration = Duration::from_secs(3_600);
     const PAUSE: Duration = Duration::from_millis(20);
@@ -293,7 +293,8 @@ mod tests {
             new_head: claim.head,
             batch_id: BatchId::default(),
             records: Vec::new(),
-            derived: [RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[8; 20]) }].into_iter().collect(),
+            vault: [RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[8; 20]) }].into_iter().collect(),
+            derived: RowWrites::default(),
             snapshot: None,
             may_use_reserve: false,
         };

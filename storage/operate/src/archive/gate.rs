@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use till_storage::archive_queue::{FirstArchive, vault_of};
+use till_storage::archive_queue::vault_of;
+use till_storage::first_commit::{FirstCommit, FirstVerdict};
 use till_storage::journal::{Append, CommitNumber};
 
 use super::ArchiveError;
@@ -157,24 +158,30 @@ impl ArchiveGate {
     }
 }
 
-impl FirstArchive for ArchiveGate {
-    fn archive(
-        &self,
-        writes: &mut dyn Iterator<Item = (CommitNumber, &Append)>,
-        stored: CommitNumber,
-    ) -> Result<(), String> {
+impl ArchiveGate {
+    /// Archives batches before the store writes them.
+    fn archive_first(&self, batches: &[(CommitNumber, &Append)], stored: CommitNumber) -> Result<(), String> {
         if let Some(reason) = self.failing() {
             return Err(format!("the archive cannot be written to: {reason}"));
         }
         if self.covered() < stored {
             return Err(format!("the archive is behind: it has commits up to {} of {stored}", self.covered()));
         }
-        let mut commits: Vec<ArchivedCommit> = writes.map(|(commit, append)| entry(commit, append, stored)).collect();
+        let mut commits: Vec<ArchivedCommit> =
+            batches.iter().map(|(commit, append)| entry(*commit, append, stored)).collect();
         let written = self.with_writer(|writer| writer.write(&mut commits));
         written.map_err(|error| {
             self.fail(&error);
             format!("the archive cannot be written to: {}", error.chain())
         })
+    }
+}
+
+/// The archive takes a group whole, or nothing of it.
+impl FirstCommit for ArchiveGate {
+    fn commit(&self, batches: &[(CommitNumber, &Append)], stored: CommitNumber) -> Vec<FirstVerdict> {
+        let archived = self.archive_first(batches, stored);
+        vec![archived.map_or_else(FirstVerdict::Unavailable, |()| FirstVerdict::Written); batches.len()]
     }
 
     fn confirm(&self, last: CommitNumber) {

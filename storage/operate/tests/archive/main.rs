@@ -138,7 +138,7 @@ fn archive_groups(engine: &Engine, archiver: Archiver, groups: usize, batches: u
 fn batch(chain: &mut Chain) -> till_storage::journal::Append {
     let mut append = chain.batch(&[b"body of a record"]);
     append.derived = chain.row(append.new_head.sequence.0, Some(b"row"));
-    append.derived.push(RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[8; 20]) });
+    append.vault.push(RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[8; 20]) });
     append
 }
 

@@ -98,7 +98,7 @@ fn a_shorter_store_is_found_even_if_the_newest_commit_is_empty() {
     let verdicts = engine.append(vec![batch(&mut chain)]);
     assert_eq!(verdicts, [AppendVerdict::Committed(CommitNumber(2))]);
     let mut without_records = chain.batch(&[]);
-    without_records.derived.push(RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[7; 20]) });
+    without_records.vault.push(RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[7; 20]) });
     assert_eq!(engine.append(vec![without_records]), [AppendVerdict::Committed(CommitNumber(3))]);
     archiver.catch_up().expect("it can be written to");
     drop((archiver, engine));

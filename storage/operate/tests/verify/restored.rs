@@ -21,7 +21,7 @@ use till_sandbox::book::{Book, MemoryBook, RocksBook};
 use till_storage::engine::{Engine, EngineOptions, StoppedStore};
 use till_storage::family::Family;
 use till_storage::journal::{
-    Append, AppendVerdict, BatchId, CommitNumber, Journal, RowWrite, Sequence, layout, record,
+    Append, AppendVerdict, BatchId, CommitNumber, Journal, RowWrite, RowWrites, Sequence, layout, record,
 };
 use till_storage::rows::{RowReader, ScanDirection};
 use till_storage::vault::Keyring;
@@ -267,7 +267,8 @@ fn forget(engine: &Engine, merchant_id: MerchantId, key: &[u8]) {
         new_head: claim.head,
         batch_id: BatchId([1; 16]),
         records: Vec::new(),
-        derived: [RowWrite { family: Family::Vault, key, value: None }].into_iter().collect(),
+        vault: [RowWrite { family: Family::Vault, key, value: None }].into_iter().collect(),
+        derived: RowWrites::default(),
         snapshot: None,
         may_use_reserve: false,
     };

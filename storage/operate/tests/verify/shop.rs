@@ -375,10 +375,10 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
             prev_hash: self.head.hash,
         };
         let record = record::encode(&header, &body).expect("it is small");
-        let mut derived = RowWrites::default();
+        let (mut sealed, mut derived) = (RowWrites::default(), RowWrites::default());
         for write in vault {
             let (key, value) = self.vault_row(*write);
-            derived.push(RowWrite { family: Family::Vault, key: &key.encode(), value: value.as_deref() });
+            sealed.push(RowWrite { family: Family::Vault, key: &key.encode(), value: value.as_deref() });
         }
         for (key, row) in &changed {
             let (family, bytes) = shapes::row_key(self.merchant_id, key, &self.personal);
@@ -386,7 +386,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
             derived.push(RowWrite { family, key: &bytes, value: value.as_deref() });
         }
         for (key, value) in self.personal.take_pending() {
-            derived.push(RowWrite { family: Family::Vault, key: &key, value: Some(&value) });
+            sealed.push(RowWrite { family: Family::Vault, key: &key, value: Some(&value) });
         }
         let new_head = record.head();
         let state = || shapes::encode_state(&self.state).expect("it is small");
@@ -399,6 +399,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
             new_head,
             batch_id: BatchId([1; 16]),
             records: vec![record],
+            vault: sealed,
             derived,
             snapshot,
             may_use_reserve: false,
