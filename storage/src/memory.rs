@@ -338,7 +338,8 @@ impl RowStore for MemoryStore {
         let before = layout::read_applied(&reader, merchant_id)?;
         let head = layout::read_head(&reader, merchant_id)?;
         if applied.sequence <= before.sequence || applied.sequence > head.sequence {
-            return Err(RowError::OutOfOrder { applied: before, asked: applied, head });
+            let (applied, asked, head) = (before.sequence, applied.sequence, head.sequence);
+            return Err(RowError::OutOfOrder { applied, asked, head });
         }
         self.write(|store| {
             layout::write_rows(rows.iter(), store);

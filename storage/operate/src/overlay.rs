@@ -20,7 +20,6 @@ pub(crate) struct Overlay {
     waiting_bytes: Cell<usize>,
 }
 
-#[expect(clippy::result_large_err, reason = "the error of a write is storage's, and is rare")]
 impl Overlay {
     pub(crate) fn over(store: Unlogged) -> Overlay {
         Overlay { store, waiting: RefCell::default(), waiting_bytes: Cell::new(0) }

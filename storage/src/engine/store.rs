@@ -488,7 +488,8 @@ impl RowStore for Engine {
         let before = self.applied(merchant_id)?;
         let head = layout::read_head(&self.live(), merchant_id)?;
         if applied.sequence <= before.sequence || applied.sequence > head.sequence {
-            return Err(RowError::OutOfOrder { applied: before, asked: applied, head });
+            let (applied, asked, head) = (before.sequence, applied.sequence, head.sequence);
+            return Err(RowError::OutOfOrder { applied, asked, head });
         }
         let mut sink = BatchSink::new(&self.families, 0);
         layout::write_rows(rows.iter(), &mut sink);

@@ -6,7 +6,7 @@ use till_domain::ids::MerchantId;
 use till_domain::records::Unreadable;
 
 use crate::family::Family;
-use crate::journal::{Head, RowWrites};
+use crate::journal::{Head, RowWrites, Sequence};
 
 /// A key and its value.
 pub type RowPair = (Vec<u8>, Vec<u8>);
@@ -57,14 +57,14 @@ pub enum RowError {
         what: &'static str,
     },
     /// The position of rows may only advance, and not past the log.
-    #[error("rows derived up to {applied:?} cannot be moved to {asked:?} with the log at {head:?}")]
+    #[error("rows derived up to record {applied} cannot be moved to {asked} with the log at {head}")]
     OutOfOrder {
-        /// The head up to which they are derived.
-        applied: Head,
+        /// The position up to which they are derived.
+        applied: Sequence,
         /// The requested position.
-        asked: Head,
-        /// The durable head.
-        head: Head,
+        asked: Sequence,
+        /// The end of the log.
+        head: Sequence,
     },
     /// The write failed with an unknown outcome, and nothing continues before a restart.
     #[error("the store failed to write rows: {reason}")]

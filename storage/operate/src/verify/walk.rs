@@ -110,7 +110,6 @@ impl<'a> RowWalk<'a> {
         self.page = (self.page * 2).min(self.page_max);
     }
 
-    #[expect(clippy::result_large_err, reason = "the error of a read is storage's, and is rare")]
     fn read(&self, lower: &[u8], limit: usize) -> Result<Vec<RowPair>, RowError> {
         let (mut rows, mut byte_count) = (Vec::new(), 0);
         self.reader.visit(self.family, lower, &self.upper, ScanDirection::Forward, &mut |key, value| {
