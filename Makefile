@@ -21,6 +21,7 @@ run: tools
 		cargo run --quiet --bin till -- serve --demo --data $(DATA) --listen $(LISTEN) --admin-listen $(ADMIN_LISTEN)
 
 test: tools
+	@tools/ensure-postgres
 ifdef NEXTEST
 	cargo nextest run --workspace --test-threads $(TEST_THREADS)
 else

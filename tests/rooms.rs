@@ -26,7 +26,7 @@ struct Room {
     forbidden_words: &'static [&'static str],
 }
 
-const TABLE: [Room; 7] = [
+const TABLE: [Room; 8] = [
     Room {
         directory: "domain",
         sources: "domain/src",
@@ -81,6 +81,13 @@ const TABLE: [Room; 7] = [
         may_use: &["till-domain", "till-storage"],
         forbidden_crates: &["actix", "tokio", "hyper", "reqwest", "ureq", "http"],
         forbidden_words: &["actix", "actix_web", "hyper", "TcpListener", "unsafe", "decide", "Deserialize"],
+    },
+    Room {
+        directory: "storage/shared",
+        sources: "storage/shared/src",
+        may_use: &["till-domain", "till-storage"],
+        forbidden_crates: &["actix", "rocksdb", "librocksdb", "hyper", "reqwest", "ureq", "bincode"],
+        forbidden_words: &["actix", "rocksdb", "hyper", "unsafe", "decide", "CancelToken", "cancel_token"],
     },
     Room {
         directory: "actors",

@@ -2,13 +2,19 @@
 
 mod fixtures;
 
+#[path = "../shared/tests/journal/postgres.rs"]
+mod postgres;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use fixtures::{Chain, merchant};
+use parking_lot::Mutex;
+use postgres::Postgres;
 use rocksdb::{DB, Options};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
+use till_shared::{JournalSettings, SharedJournal, migrate};
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
 use till_storage::first_in_memory::{FirstFault, FirstInMemory};
@@ -34,7 +40,10 @@ trait StoreUnderTest: Sized {
     /// The next append cannot be written.
     fn unwritable(self) -> Self;
     fn writable_again(self) -> Self;
-    /// From now on commits are written there before the store writes them.
+}
+
+/// A store under test that may be given a place to which commits are written first.
+trait FirstPlaceUnderTest: StoreUnderTest {
     fn commit_first_in(&self, place: &Arc<FirstInMemory>);
 }
 
@@ -72,7 +81,9 @@ impl StoreUnderTest for Memory {
     fn writable_again(self) -> Memory {
         self
     }
+}
 
+impl FirstPlaceUnderTest for Memory {
     fn commit_first_in(&self, place: &Arc<FirstInMemory>) {
         self.0.commit_first_in(Arc::clone(place) as _);
     }
@@ -130,19 +141,108 @@ impl StoreUnderTest for Disk {
     fn writable_again(self) -> Disk {
         self.reopened_with(0)
     }
+}
 
+impl FirstPlaceUnderTest for Disk {
     fn commit_first_in(&self, place: &Arc<FirstInMemory>) {
         self.store().commit_first_in(Arc::clone(place) as _);
     }
 }
 
-/// Runs each function as a test of every store.
+/// The server of the test that is running, and the number of logs that it has.
+static POSTGRES: Mutex<Option<(Arc<Postgres>, u32)>> = Mutex::new(None);
+
+/// The store on disk with its log in PostgreSQL.
+struct Shared {
+    disk: Disk,
+    journal: Arc<SharedJournal>,
+    settings: JournalSettings,
+}
+
+impl Shared {
+    fn over(disk: Disk, settings: JournalSettings) -> Shared {
+        let journal = Arc::new(SharedJournal::open(&settings).expect("there is a log"));
+        disk.store().commit_first_in(Arc::clone(&journal) as _);
+        Shared { disk, journal, settings }
+    }
+
+    /// Both have the same records.
+    fn check(&self) {
+        for (merchant_id, _) in self.store().merchants(None, 100).expect("readable") {
+            let records = self.journal.reader().records(merchant_id, Sequence(0), 10_000).expect("readable");
+            assert!(bytes_of_log(self.store(), merchant_id) == records, "the logs of {merchant_id} differ");
+        }
+    }
+}
+
+impl StoreUnderTest for Shared {
+    type Store = Engine;
+
+    fn fresh() -> Shared {
+        let mut running = POSTGRES.lock();
+        let (server, logs) = running.as_mut().expect("the test has started a server");
+        *logs += 1;
+        let settings = JournalSettings::new(&server.address(), &format!("till{logs}"), Duration::from_secs(10));
+        let settings = settings.expect("an address");
+        migrate(&settings, None).expect("an empty schema");
+        Shared::over(Disk::fresh(), settings)
+    }
+
+    fn store(&self) -> &Engine {
+        self.disk.store()
+    }
+
+    fn reopened(self) -> Shared {
+        self.check();
+        Shared::over(self.disk.reopened(), self.settings)
+    }
+
+    fn tampered(self, family: Family, key: &[u8], value: Option<&[u8]>) -> Shared {
+        self.check();
+        Shared::over(self.disk.tampered(family, key, value), self.settings)
+    }
+
+    fn unwritable(self) -> Shared {
+        self.check();
+        Shared::over(self.disk.unwritable(), self.settings)
+    }
+
+    fn writable_again(self) -> Shared {
+        Shared::over(self.disk.writable_again(), self.settings)
+    }
+}
+
+/// Runs each function as a test of every store, and those over PostgreSQL in one test with one server.
 macro_rules! conformance {
     ($($name:ident)+) => {
         mod memory {
             $(#[test] fn $name() { super::$name::<super::Memory>(); })+
         }
         mod disk {
+            $(#[test] fn $name() { super::$name::<super::Disk>(); })+
+        }
+        mod shared {
+            #[test]
+            fn every_rule_holds_with_the_log_in_postgresql() {
+                let server = std::sync::Arc::new(super::Postgres::start());
+                *super::POSTGRES.lock() = Some((std::sync::Arc::clone(&server), 0));
+                $(
+                    eprintln!(stringify!($name));
+                    super::$name::<super::Shared>();
+                )+
+                *super::POSTGRES.lock() = None;
+            }
+        }
+    };
+}
+
+/// Runs each function as a test of every store that may be given a place that comes first.
+macro_rules! first_place {
+    ($($name:ident)+) => {
+        mod memory_after_another_place {
+            $(#[test] fn $name() { super::$name::<super::Memory>(); })+
+        }
+        mod disk_after_another_place {
             $(#[test] fn $name() { super::$name::<super::Disk>(); })+
         }
     };
@@ -171,6 +271,9 @@ conformance! {
     a_damaged_commit_number_is_found
     a_read_is_bounded_in_records_and_bytes
     appended_records_are_present_after_a_restart
+}
+
+first_place! {
     what_is_refused_elsewhere_is_dropped_alone
     an_unknown_outcome_elsewhere_is_reported_and_writes_nothing
     a_batch_without_a_verdict_elsewhere_has_an_unknown_outcome
@@ -178,7 +281,7 @@ conformance! {
 }
 
 /// A store whose commits go to a place in memory first, and that place.
-fn with_first_place<S: StoreUnderTest>() -> (S, Arc<FirstInMemory>) {
+fn with_first_place<S: FirstPlaceUnderTest>() -> (S, Arc<FirstInMemory>) {
     let (subject, place) = (S::fresh(), Arc::new(FirstInMemory::default()));
     subject.commit_first_in(&place);
     (subject, place)
@@ -579,7 +682,7 @@ fn appended_records_are_present_after_a_restart<S: StoreUnderTest>() {
     assert_eq!(store.gate(SHOP), Ok(RowGate::Open));
 }
 
-fn what_is_refused_elsewhere_is_dropped_alone<S: StoreUnderTest>() {
+fn what_is_refused_elsewhere_is_dropped_alone<S: FirstPlaceUnderTest>() {
     let (subject, place) = with_first_place::<S>();
     let store = subject.store();
     let (mut shop, mut cafe) = (Chain::claim(store, SHOP), Chain::claim(store, CAFE));
@@ -606,7 +709,7 @@ fn what_is_refused_elsewhere_is_dropped_alone<S: StoreUnderTest>() {
     assert_eq!((sequences(store, SHOP), sequences(store, CAFE)), (vec![1, 2], vec![1, 2, 3, 4, 5]));
 }
 
-fn an_unknown_outcome_elsewhere_is_reported_and_writes_nothing<S: StoreUnderTest>() {
+fn an_unknown_outcome_elsewhere_is_reported_and_writes_nothing<S: FirstPlaceUnderTest>() {
     for fault in [FirstFault::UnknownWritten, FirstFault::UnknownLost] {
         let (subject, place) = with_first_place::<S>();
         let store = subject.store();
@@ -620,7 +723,7 @@ fn an_unknown_outcome_elsewhere_is_reported_and_writes_nothing<S: StoreUnderTest
     }
 }
 
-fn a_batch_without_a_verdict_elsewhere_has_an_unknown_outcome<S: StoreUnderTest>() {
+fn a_batch_without_a_verdict_elsewhere_has_an_unknown_outcome<S: FirstPlaceUnderTest>() {
     let (subject, place) = with_first_place::<S>();
     let store = subject.store();
     let (mut shop, mut cafe) = (Chain::claim(store, SHOP), Chain::claim(store, CAFE));
@@ -631,7 +734,7 @@ fn a_batch_without_a_verdict_elsewhere_has_an_unknown_outcome<S: StoreUnderTest>
     assert_eq!(store.last_commit(), CommitNumber(0));
 }
 
-fn a_claim_waits_for_a_slow_place_that_comes_first<S: StoreUnderTest>() {
+fn a_claim_waits_for_a_slow_place_that_comes_first<S: FirstPlaceUnderTest>() {
     let (subject, place) = with_first_place::<S>();
     let store = subject.store();
     let mut shop = Chain::claim(store, SHOP);

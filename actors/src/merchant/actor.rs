@@ -51,7 +51,7 @@ impl Message for Retire {
     type Result = ();
 }
 
-/// What comes back from a loader thread.
+/// The message that a loader thread sends back.
 enum Returned {
     /// The merchant, after the request that needed the thread was carried out.
     Loaded(Box<LoadedMerchant>),

@@ -32,7 +32,7 @@ const NAMED: ArgumentSet<(NamedInstallation, CheckoutId)> = arguments!({
 } => (named, checkout_id));
 
 object! {
-    /// What the customer of a checkout sees, at the time `now`.
+    /// The checkout as its customer sees it, at the time `now`.
     OFFERED_CHECKOUT "offered_checkout" as OfferedShape<'a> of (
         caller: &'a SdkCaller<'a>,
         offered: &'a OfferedCheckout,

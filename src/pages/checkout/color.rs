@@ -25,7 +25,7 @@ pub(super) fn sheet(segment: &str) -> Option<String> {
     })
 }
 
-/// Where a colour is legible.
+/// The schemes in which a colour is legible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ColorUse {
     /// With white: the main button of both schemes, and the light scheme's links.

@@ -2,10 +2,11 @@
 
 use till_domain::merchant::PaymentMethod;
 
-/// What a saved card's radio button says before its id: a radio button has one value, and this one means two fields.
+/// The beginning of the value of a saved card's radio button, before its id: a radio button has one value, and this one
+/// means two fields.
 pub(super) const SAVED_CARD: &str = "CARD:";
 
-/// What a customer wants by the form.
+/// The action that a customer asks for by the form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PostedAct {
     /// The customer pays.

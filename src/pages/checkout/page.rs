@@ -128,7 +128,7 @@ fn offered(words: Words, view: &CheckoutView) -> Vec<Choice> {
     }
 }
 
-/// What a browser without script does by itself: the value of `refresh`.
+/// The value of `refresh`, by which a browser without script goes on by itself.
 fn refresh(state: &State) -> Option<String> {
     match state {
         State::Processing { .. } | State::Confirm { .. } | State::Scan { .. } => Some(RELOAD_SECONDS.to_string()),

@@ -19,7 +19,7 @@ pub fn checkout_path(merchant_id: MerchantId, checkout_id: CheckoutId) -> String
     format!("/pay/{merchant_id}/{checkout_id}")
 }
 
-/// What the customer of a checkout is offered, with its newest payment.
+/// The ways to pay that the customer of a checkout is offered, with its newest payment.
 pub struct OfferedCheckout {
     /// The checkout.
     pub checkout: Checkout,

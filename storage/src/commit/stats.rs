@@ -21,7 +21,8 @@ impl Histogram {
         self.sum.fetch_add(value, Relaxed);
     }
 
-    pub(crate) fn record_micros(&self, took: Duration) {
+    /// Adds a time.
+    pub fn record_micros(&self, took: Duration) {
         self.record(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
     }
 

@@ -1,0 +1,149 @@
+//! A group of batches as one statement: the fence of each shard is compared and moved, and what its batches write is
+//! inserted, or nothing of the shard.
+
+use std::collections::BTreeMap;
+
+use till_domain::ids::MerchantId;
+use till_storage::family::Family;
+use till_storage::journal::{Append, CommitNumber};
+use tokio_postgres::Statement;
+use uuid::Uuid;
+
+use crate::connection::Connection;
+use crate::error::SharedJournalError;
+use crate::shard::{Hold, Shard, shard_of};
+
+/// The text of the statement. The shards that took part are its answer: one that is missing wrote nothing.
+pub(crate) fn statement(schema: &str) -> String {
+    format!(
+        "with req as (select * from unnest($1::smallint[], $2::bigint[], $3::bigint[]) r(shard, epoch, commits)),
+              won as (update {schema}.shard t set commits = r.commits + 1 from req r
+                      where t.shard = r.shard and t.epoch = r.epoch and t.commits = r.commits returning t.shard),
+              rec as (insert into {schema}.record (merchant_id, sequence, bytes)
+                      select w.m, w.s, w.b from unnest($4::smallint[], $5::uuid[], $6::bigint[], $7::bytea[]) w(sh, m, s, b)
+                      where w.sh in (select shard from won)),
+              put as (insert into {schema}.row (family, key, value)
+                      select w.f, w.k, w.v from unnest($8::smallint[], $9::smallint[], $10::bytea[], $11::bytea[]) w(sh, f, k, v)
+                      where w.sh in (select shard from won)
+                      on conflict (family, key) do update set value = excluded.value),
+              del as (delete from {schema}.row x
+                      using unnest($12::smallint[], $13::smallint[], $14::bytea[]) w(sh, f, k)
+                      where w.sh in (select shard from won) and x.family = w.f and x.key = w.k)
+         select shard from won"
+    )
+}
+
+/// The parameters of one statement, column by column.
+#[derive(Default)]
+pub(crate) struct Group<'g> {
+    shards: Vec<Shard>,
+    epochs: Vec<i64>,
+    commits: Vec<i64>,
+    records: Records<'g>,
+    put: Rows<'g>,
+    deleted: Rows<'g>,
+}
+
+#[derive(Default)]
+struct Records<'g> {
+    shards: Vec<Shard>,
+    merchants: Vec<Uuid>,
+    sequences: Vec<i64>,
+    bytes: Vec<&'g [u8]>,
+}
+
+#[derive(Default)]
+struct Rows<'g> {
+    shards: Vec<Shard>,
+    families: Vec<i16>,
+    keys: Vec<&'g [u8]>,
+    values: Vec<&'g [u8]>,
+}
+
+/// The last write of each key of a group, by family and key: the shard, and the value unless it deletes the row.
+type LastWrites<'g> = BTreeMap<(i16, &'g [u8]), (Shard, Option<&'g [u8]>)>;
+
+impl<'g> Group<'g> {
+    /// The batches of those shards whose holds are given. Shards are sorted, so that two statements lock them in one order.
+    pub(crate) fn of(batches: &[(CommitNumber, &'g Append)], holds: &BTreeMap<Shard, Hold>, shards: u16) -> Group<'g> {
+        let mut group = Group::default();
+        for (shard, hold) in holds {
+            group.shards.push(*shard);
+            group.epochs.push(hold.epoch);
+            group.commits.push(hold.commits);
+        }
+        let mut rows = LastWrites::new();
+        for (_, append) in batches {
+            let shard = shard_of(append.merchant_id, shards);
+            if !holds.contains_key(&shard) {
+                continue;
+            }
+            group.add_records(shard, append);
+            let directory = append.derived.iter().filter(|row| row.family == Family::Directory);
+            for row in append.vault.iter().chain(directory) {
+                // A key that several batches write is sent once, with its last value, as the local store writes it.
+                rows.insert((number_of(row.family), row.key), (shard, row.value));
+            }
+        }
+        for ((family, key), (shard, value)) in rows {
+            let rows = if value.is_some() { &mut group.put } else { &mut group.deleted };
+            rows.shards.push(shard);
+            rows.families.push(family);
+            rows.keys.push(key);
+            rows.values.extend(value);
+        }
+        group
+    }
+
+    fn add_records(&mut self, shard: Shard, append: &'g Append) {
+        for record in &append.records {
+            self.records.shards.push(shard);
+            self.records.merchants.push(merchant_uuid(append.merchant_id));
+            self.records.sequences.push(i64::try_from(record.sequence.0).unwrap_or(i64::MAX));
+            self.records.bytes.push(&record.bytes);
+        }
+    }
+
+    /// Sends the group, and returns the shards that took part.
+    pub(crate) fn send(
+        &self,
+        connection: &mut Connection,
+        statement: &Statement,
+    ) -> Result<Vec<Shard>, SharedJournalError> {
+        let Group { shards, epochs, commits, records, put, deleted } = self;
+        let rows = connection.run(async |client| {
+            client
+                .query(
+                    statement,
+                    &[
+                        shards,
+                        epochs,
+                        commits,
+                        &records.shards,
+                        &records.merchants,
+                        &records.sequences,
+                        &records.bytes,
+                        &put.shards,
+                        &put.families,
+                        &put.keys,
+                        &put.values,
+                        &deleted.shards,
+                        &deleted.families,
+                        &deleted.keys,
+                    ],
+                )
+                .await
+        })?;
+        Ok(rows.iter().map(|row| row.get(0)).collect())
+    }
+}
+
+/// The number of a family in the table, which is part of the format.
+pub(crate) fn number_of(family: Family) -> i16 {
+    i16::try_from(family.index()).expect("there are nine")
+}
+
+/// The id of a merchant as the tables have it.
+pub(crate) fn merchant_uuid(merchant_id: MerchantId) -> Uuid {
+    Uuid::from_bytes(merchant_id.to_bytes())
+}

@@ -1,0 +1,93 @@
+//! One connection to the database, used by one thread at a time, which waits for its answers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use parking_lot::Mutex;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
+use tokio_postgres::{AsyncMessage, Client, Error};
+
+use crate::error::{SharedJournalError, words};
+use crate::settings::JournalSettings;
+use crate::tls;
+
+/// The settings of each session. A commit waits for the synchronous standby; a statement has no time limit of the
+/// database's own, since one that waits for the standby would be reported as done when it is canceled.
+const SESSION: &str = "set synchronous_commit = on; set statement_timeout = 0; set client_min_messages = warning";
+
+/// A connection. A statement that gets no answer in time is never canceled: a cancel request makes a commit that still waits
+/// for its standby look durable. The connection is dropped instead.
+pub(crate) struct Connection {
+    runtime: Runtime,
+    client: Client,
+    /// The first warning since the last statement. A commit that did not wait for its standby has one.
+    warning: Arc<Mutex<Option<String>>>,
+    patience: Duration,
+}
+
+impl Connection {
+    pub(crate) fn open(settings: &JournalSettings) -> Result<Connection, SharedJournalError> {
+        let unreachable = |error: &dyn std::error::Error| SharedJournalError::Unreachable(words(error));
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| unreachable(&error))?;
+        let warning = Arc::new(Mutex::new(None));
+        let connector = tls::connector(settings.ca_file.as_deref())?;
+        let connected =
+            runtime.block_on(async { timeout(settings.patience, settings.config.connect(connector)).await });
+        let (client, connection) = connected
+            .map_err(|_| SharedJournalError::Unreachable(no_answer(settings.patience)))?
+            .map_err(|error| unreachable(&error))?;
+        runtime.spawn(drive(connection, Arc::clone(&warning)));
+        let mut connection = Connection { runtime, client, warning, patience: settings.patience };
+        connection.run(async |client| client.batch_execute(SESSION).await)?;
+        Ok(connection)
+    }
+
+    /// True when the other end has closed it, as far as has arrived here.
+    pub(crate) fn is_closed(&mut self) -> bool {
+        self.runtime.block_on(async {
+            // Bytes that have arrived since the last statement are read, first by the runtime and then by the task of the
+            // connection.
+            tokio::task::yield_now().await;
+            tokio::task::yield_now().await;
+        });
+        self.client.is_closed()
+    }
+
+    /// Waits for the answer to a statement. After [`SharedJournalError::Unknown`] the connection must be dropped.
+    pub(crate) fn run<T>(
+        &mut self,
+        statement: impl AsyncFnOnce(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, SharedJournalError> {
+        let Connection { runtime, client, warning, patience } = self;
+        let answer = runtime.block_on(async { timeout(*patience, statement(client)).await });
+        let answer = answer.map_err(|_| SharedJournalError::Unknown(no_answer(*patience)))?;
+        let value = answer.map_err(|error| SharedJournalError::of(&error))?;
+        match warning.lock().take() {
+            None => Ok(value),
+            Some(warning) => Err(SharedJournalError::Unknown(format!("the database warned: {warning}"))),
+        }
+    }
+}
+
+fn no_answer(patience: Duration) -> String {
+    format!("there was no answer within {} ms", patience.as_millis())
+}
+
+/// Reads what the database sends, as long as somebody waits for an answer.
+async fn drive<S, T>(mut connection: tokio_postgres::Connection<S, T>, warning: Arc<Mutex<Option<String>>>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    let mut messages = stream::poll_fn(move |context| connection.poll_message(context));
+    while let Some(Ok(message)) = messages.next().await {
+        if let AsyncMessage::Notice(notice) = message {
+            let text = format!("{} ({})", notice.message(), notice.code().code());
+            tracing::warn!(warning = text, "the database of the log warns");
+            warning.lock().get_or_insert(text);
+        }
+    }
+}

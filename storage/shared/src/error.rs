@@ -1,0 +1,55 @@
+//! Failures of the database, by what is known afterwards.
+
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+/// A statement failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SharedJournalError {
+    /// Nothing was sent.
+    #[error("the database of the log cannot be reached: {0}")]
+    Unreachable(String),
+    /// The database refused the statement, and nothing was changed.
+    #[error("the database of the log refused: {0}")]
+    Refused(String),
+    /// Nothing was changed, and the same statement may succeed when it is sent again.
+    #[error("the database of the log asks to try again: {0}")]
+    TryAgain(String),
+    /// The statement may have taken effect, now or later.
+    #[error("the outcome of a statement is unknown: {0}")]
+    Unknown(String),
+    /// The log has another shape than this program expects.
+    #[error("{0}")]
+    Schema(String),
+}
+
+impl SharedJournalError {
+    /// The failure of a statement that was sent. Class 08, the codes of a server that goes down, and 40003 leave the
+    /// outcome open (PostgreSQL, appendix A); any other code is sent after the transaction was undone.
+    pub(crate) fn of(error: &Error) -> SharedJournalError {
+        let Some(database) = error.as_db_error() else { return SharedJournalError::Unknown(words(error)) };
+        let code = database.code();
+        let message = format!("{} ({})", database.message(), code.code());
+        let tries_again = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+        let is_open = code.code().starts_with("08")
+            || code.code().starts_with("57P")
+            || *code == SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN;
+        match () {
+            () if tries_again.contains(code) => SharedJournalError::TryAgain(message),
+            () if is_open => SharedJournalError::Unknown(message),
+            () => SharedJournalError::Refused(message),
+        }
+    }
+}
+
+/// The message of an error with its causes: the driver's own says little.
+pub(crate) fn words(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        words.push_str(": ");
+        words.push_str(&error.to_string());
+        cause = error.source();
+    }
+    words
+}

@@ -1,0 +1,154 @@
+//! The tables of the log, and their versions.
+
+use uuid::Uuid;
+
+use crate::connection::Connection;
+use crate::error::SharedJournalError;
+use crate::settings::JournalSettings;
+
+/// The number of shards of a new log.
+pub const SHARDS_DEFAULT: u16 = 64;
+
+/// The largest number of shards.
+const SHARDS_MAX: u16 = 1_024;
+
+/// The version of the tables that this program reads and writes.
+const VERSION: i64 = 1;
+
+/// The statements that lead from one version to the next, the first of them from nothing. `{schema}` is the schema.
+///
+/// - `meta`: version, shards and identity of the log, each under its name.
+/// - `shard`: the fence. `commits` is the number of commits to the shard, `incarnation` the process that holds it.
+/// - `record`: the records as the local store has them, whole. Their bytes do not get smaller by compression.
+/// - `row`: rows that are not derived from records, by family (7: vault) and key.
+const STEPS: [&str; 1] = ["
+    create schema if not exists {schema};
+    create table {schema}.meta (name text primary key, value bytea not null);
+    create table {schema}.shard (
+        shard smallint primary key, epoch bigint not null, commits bigint not null, incarnation uuid
+    ) with (fillfactor = 10);
+    create table {schema}.record (
+        merchant_id uuid, sequence bigint, bytes bytea not null, primary key (merchant_id, sequence)
+    );
+    alter table {schema}.record alter column bytes set storage external;
+    create table {schema}.row (family smallint, key bytea, value bytea not null, primary key (family, key));
+"];
+
+/// The log as the tables describe it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Format {
+    pub(crate) version: i64,
+    pub(crate) shards: u16,
+    /// Drawn at random when the log was made.
+    pub(crate) identity: [u8; 16],
+}
+
+/// The result of a migration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Migrated {
+    /// There was no log; it has this number of shards now.
+    Created {
+        /// The number of shards.
+        shards: u16,
+    },
+    /// The tables have the version of this program already.
+    Present {
+        /// The number of shards.
+        shards: u16,
+    },
+}
+
+/// Makes the tables of the log, or brings them to the version of this program, in one transaction.
+///
+/// # Errors
+/// [`SharedJournalError`]; then nothing was changed, unless it is [`SharedJournalError::Unknown`].
+pub fn migrate(settings: &JournalSettings, shards: Option<u16>) -> Result<Migrated, SharedJournalError> {
+    let mut connection = Connection::open(settings)?;
+    if let Some(format) = read_format(&mut connection, &settings.schema)? {
+        let asked = shards.filter(|asked| *asked != format.shards);
+        return match asked {
+            None => Ok(Migrated::Present { shards: format.shards }),
+            Some(_) => {
+                Err(SharedJournalError::Schema(format!("the log has {} shards, which do not change", format.shards)))
+            }
+        };
+    }
+    let shards = shards.unwrap_or(SHARDS_DEFAULT);
+    if shards == 0 || shards > SHARDS_MAX {
+        return Err(SharedJournalError::Schema(format!("a log has 1 to {SHARDS_MAX} shards")));
+    }
+    let mut identity = [0; 16];
+    getrandom::fill(&mut identity).map_err(|error| SharedJournalError::Unreachable(error.to_string()))?;
+    create(&mut connection, &settings.schema, shards, identity)?;
+    Ok(Migrated::Created { shards })
+}
+
+fn create(
+    connection: &mut Connection,
+    schema: &str,
+    shards: u16,
+    identity: [u8; 16],
+) -> Result<(), SharedJournalError> {
+    let steps = STEPS.map(|step| step.replace("{schema}", schema)).concat();
+    let meta = format!("insert into {schema}.meta (name, value) values ($1, $2)");
+    let fence = format!(
+        "insert into {schema}.shard (shard, epoch, commits) select n, 0, 0 from generate_series(0, $1::bigint - 1) n"
+    );
+    connection.run(async |client| {
+        let transaction = client.transaction().await?;
+        transaction.batch_execute(&steps).await?;
+        for (name, value) in
+            [("version", &VERSION.to_be_bytes()[..]), ("shards", &shards.to_be_bytes()), ("identity", &identity)]
+        {
+            transaction.execute(&meta, &[&name, &value]).await?;
+        }
+        transaction.execute(&fence, &[&i64::from(shards)]).await?;
+        transaction.commit().await
+    })
+}
+
+/// The log that the tables hold; none when there are no tables.
+pub(crate) fn read_format(connection: &mut Connection, schema: &str) -> Result<Option<Format>, SharedJournalError> {
+    let table = format!("{schema}.meta");
+    let exists: bool = connection.run(async |client| {
+        let row = client.query_one("select to_regclass($1) is not null", &[&table]).await?;
+        row.try_get(0)
+    })?;
+    if !exists {
+        return Ok(None);
+    }
+    let query = format!("select name, value from {table}");
+    let rows = connection.run(async |client| client.query(&query, &[]).await)?;
+    let value = |name: &str| {
+        let row = rows.iter().find(|row| row.get::<_, &str>(0) == name)?;
+        Some(row.get::<_, &[u8]>(1).to_vec())
+    };
+    let number = |name: &str| value(name).and_then(|bytes| bytes.try_into().ok());
+    let shards = value("shards").and_then(|bytes| bytes.try_into().ok()).map(u16::from_be_bytes);
+    let identity = value("identity").and_then(|bytes| bytes.try_into().ok());
+    let (Some(version), Some(shards), Some(identity)) = (number("version").map(i64::from_be_bytes), shards, identity)
+    else {
+        return Err(SharedJournalError::Schema(format!("{table} is incomplete: it is none of this program's")));
+    };
+    Ok(Some(Format { version, shards, identity }))
+}
+
+/// The format of a log that this program can use.
+pub(crate) fn usable_format(connection: &mut Connection, schema: &str) -> Result<Format, SharedJournalError> {
+    match read_format(connection, schema)? {
+        Some(format) if format.version == VERSION => Ok(format),
+        Some(Format { version, .. }) => Err(SharedJournalError::Schema(format!(
+            "the log has version {version}, this program reads and writes {VERSION}"
+        ))),
+        None => {
+            Err(SharedJournalError::Schema(format!("there is no log in the schema {schema}: run till journal migrate")))
+        }
+    }
+}
+
+/// A new number for this process: its claims are told from those of every other one by it.
+pub(crate) fn incarnation() -> Result<Uuid, SharedJournalError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| SharedJournalError::Unreachable(error.to_string()))?;
+    Ok(Uuid::from_bytes(bytes))
+}

@@ -1,0 +1,131 @@
+//! The settings of the database of the log.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
+
+/// The reason why settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The address is malformed.
+    #[error("the address is none of a PostgreSQL database: {0}")]
+    Address(String),
+    /// The address has a password, which would be seen in lists of processes and in logs.
+    #[error("the address has a password; put it into a file of its own")]
+    Password,
+    /// A file cannot be read.
+    #[error("{path} cannot be read: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The message of the system.
+        source: std::io::Error,
+    },
+    /// The name of the schema could be misread.
+    #[error("a schema is named by lower-case letters, digits and _, at most 48 of them, and begins with a letter")]
+    Schema,
+}
+
+/// The place of the log, and how it is spoken to.
+#[derive(Clone)]
+pub struct JournalSettings {
+    pub(crate) config: Config,
+    /// The certificates that are trusted; none: those of the system.
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) schema: String,
+    pub(crate) patience: Duration,
+}
+
+/// Shows no password.
+impl std::fmt::Debug for JournalSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let JournalSettings { config, schema, .. } = self;
+        write!(f, "JournalSettings({:?} {:?}, schema {schema})", config.get_hosts(), config.get_dbname())
+    }
+}
+
+impl JournalSettings {
+    /// The settings of an address such as `postgres://till@db1,db2/till?target_session_attrs=read-write`. An answer may
+    /// take as long as `patience`.
+    ///
+    /// # Errors
+    /// [`SettingsError`] names what cannot be used.
+    pub fn new(address: &str, schema: &str, patience: Duration) -> Result<JournalSettings, SettingsError> {
+        let mut config = Config::from_str(address).map_err(|error| SettingsError::Address(error.to_string()))?;
+        if config.get_password().is_some() {
+            return Err(SettingsError::Password);
+        }
+        let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        let begins = schema.as_bytes().first().is_some_and(u8::is_ascii_lowercase);
+        if !begins || schema.len() > 48 || !schema.bytes().all(is_plain) {
+            return Err(SettingsError::Schema);
+        }
+        let is_on_this_machine = config.get_hosts().iter().all(is_loopback);
+        if config.get_ssl_mode() == SslMode::Prefer && !is_on_this_machine {
+            config.ssl_mode(SslMode::Require); // Whoever is in between could otherwise say that there is no TLS.
+        }
+        config.application_name("till").connect_timeout(patience).tcp_user_timeout(patience);
+        Ok(JournalSettings { config, ca_file: None, schema: schema.to_owned(), patience })
+    }
+
+    /// The same with the password in a file, whose last line end does not count.
+    ///
+    /// # Errors
+    /// [`SettingsError::File`].
+    pub fn with_password_file(mut self, path: &Path) -> Result<JournalSettings, SettingsError> {
+        let file = fs::read_to_string(path);
+        let text = file.map_err(|source| SettingsError::File { path: path.to_owned(), source })?;
+        self.config.password(text.trim_end_matches(['\r', '\n']));
+        Ok(self)
+    }
+
+    /// The same with these certificates of authorities, in PEM, instead of the system's.
+    #[must_use]
+    pub fn with_ca_file(self, path: PathBuf) -> JournalSettings {
+        JournalSettings { ca_file: Some(path), ..self }
+    }
+}
+
+/// True for an address of this machine.
+fn is_loopback(host: &Host) -> bool {
+    match host {
+        Host::Tcp(name) => name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback()),
+        Host::Unix(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(address: &str) -> Result<JournalSettings, SettingsError> {
+        JournalSettings::new(address, "till", Duration::from_secs(5))
+    }
+
+    #[test]
+    fn a_password_in_the_address_is_refused() {
+        assert!(matches!(settings("postgres://till:secret@db/till"), Err(SettingsError::Password)));
+        assert!(matches!(settings("not an address"), Err(SettingsError::Address(_))));
+    }
+
+    #[test]
+    fn another_machine_is_spoken_to_by_tls_unless_the_address_says_otherwise() {
+        let mode = |address| settings(address).expect("it is one").config.get_ssl_mode();
+        assert_eq!(mode("postgres://till@db1,db2/till"), SslMode::Require);
+        assert_eq!(mode("postgres://till@127.0.0.1/till"), SslMode::Prefer);
+        assert_eq!(mode("postgres://till@127.0.0.1,db2/till"), SslMode::Require);
+        assert_eq!(mode("postgres://till@db1/till?sslmode=disable"), SslMode::Disable);
+    }
+
+    #[test]
+    fn a_schema_is_a_plain_name() {
+        for name in ["", "Till", "1till", "ti\"ll", "till;drop"] {
+            let named = JournalSettings::new("postgres://till@db/till", name, Duration::from_secs(5));
+            assert!(matches!(named, Err(SettingsError::Schema)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The log in a real PostgreSQL: fences, unknown outcomes, lost commits.
+
+mod postgres;
+mod proxy;
+
+#[path = "../../../tests/fixtures/mod.rs"]
+mod fixtures;
+
+use std::time::{Duration, Instant};
+
+use fixtures::{Chain, merchant};
+use postgres::Postgres;
+use proxy::{Proxy, Treatment};
+use till_domain::ids::MerchantId;
+use till_shared::{JournalSettings, Migrated, SharedJournal, SharedJournalError, migrate, status};
+use till_storage::family::Family;
+use till_storage::first_commit::{FirstCommit, FirstVerdict};
+use till_storage::journal::{Append, CommitNumber, Epoch, Head, RowWrite, Sequence};
+
+const SHOP: MerchantId = merchant(1);
+const CAFE: MerchantId = merchant(2);
+const PATIENCE: Duration = Duration::from_secs(1);
+
+fn settings(port: u16) -> JournalSettings {
+    let address = format!("postgres://till@127.0.0.1:{port}/till");
+    JournalSettings::new(&address, "till", PATIENCE).expect("an address")
+}
+
+/// A server with an empty log.
+fn server() -> Postgres {
+    let server = Postgres::start();
+    assert_eq!(migrate(&settings(server.port()), None), Ok(Migrated::Created { shards: 64 }));
+    server
+}
+
+fn opened(server: &Postgres) -> SharedJournal {
+    SharedJournal::open(&settings(server.port())).expect("there is a log")
+}
+
+fn chain(merchant_id: MerchantId) -> Chain {
+    Chain { merchant_id, epoch: Epoch(1), head: Head::EMPTY }
+}
+
+fn commit(journal: &SharedJournal, appends: &[Append]) -> Vec<FirstVerdict> {
+    let batches: Vec<(CommitNumber, &Append)> = (1..).map(CommitNumber).zip(appends.iter()).collect();
+    journal.commit(&batches, CommitNumber(0))
+}
+
+fn log(journal: &SharedJournal, merchant_id: MerchantId) -> Vec<Vec<u8>> {
+    journal.reader().records(merchant_id, Sequence(0), 1_000).expect("readable")
+}
+
+fn bytes(appends: &[Append]) -> Vec<Vec<u8>> {
+    appends.iter().flat_map(|append| append.records.iter().map(|record| record.bytes.clone())).collect()
+}
+
+/// The shard of the only merchant that has ever written.
+fn written_shard(server: &Postgres) -> String {
+    server.sql("select shard from till.shard where commits > 0")
+}
+
+#[test]
+fn a_group_is_written_with_its_rows_and_read_back() {
+    let server = server();
+    let journal = opened(&server);
+    let (mut shop, mut cafe) = (chain(SHOP), chain(CAFE));
+    let vault = |value| RowWrite { family: Family::Vault, key: b"key", value };
+    let mut group = vec![shop.batch(&[b"one", b"two"]), cafe.batch(&[b"one"]), shop.batch(&[b"three"])];
+    group[0].vault = [vault(Some(b"first"))].into_iter().collect();
+    group[2].vault = [vault(Some(b"last"))].into_iter().collect();
+    group[1].derived = [
+        RowWrite { family: Family::Directory, key: b"digest", value: Some(b"merchant") },
+        RowWrite { family: Family::Rows, key: b"derived", value: Some(b"not sent") },
+    ]
+    .into_iter()
+    .collect();
+    assert_eq!(commit(&journal, &group), vec![FirstVerdict::Written; 3]);
+    assert_eq!(log(&journal, SHOP), bytes(&[group[0].clone(), group[2].clone()]));
+    assert_eq!(log(&journal, CAFE), bytes(&group[1..2]));
+    let logs = journal.reader().logs(None, 10).expect("readable");
+    let ends: Vec<(MerchantId, Vec<u8>)> = logs.into_iter().map(|log| (log.merchant_id, log.last_record)).collect();
+    assert_eq!(ends, [(SHOP, bytes(&group[2..]).remove(0)), (CAFE, bytes(&group[1..2]).remove(0))]);
+    assert_eq!(journal.reader().logs(Some(SHOP), 10).expect("readable").len(), 1);
+    assert_eq!(journal.reader().last_record(merchant(9)), Ok(None));
+    let rows = |family, prefix: &[u8]| {
+        let rows = journal.reader().rows(family, prefix, None, 10).expect("readable");
+        rows.into_iter().map(|row| (row.key, row.value)).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(Family::Vault, b"k"), [(b"key".to_vec(), b"last".to_vec())]);
+    assert_eq!(rows(Family::Vault, b"other"), []);
+    assert_eq!(rows(Family::Directory, b""), [(b"digest".to_vec(), b"merchant".to_vec())]);
+    assert_eq!(rows(Family::Rows, b""), []);
+    let mut deleting = shop.batch(&[b"four"]);
+    deleting.vault = [vault(None)].into_iter().collect();
+    assert_eq!(commit(&journal, &[deleting]), [FirstVerdict::Written]);
+    assert_eq!(rows(Family::Vault, b""), []);
+}
+
+#[test]
+fn a_log_is_made_once_and_described() {
+    let server = Postgres::start();
+    let settings = settings(server.port());
+    assert!(matches!(SharedJournal::open(&settings), Err(SharedJournalError::Schema(_))), "there is no log");
+    assert!(matches!(migrate(&settings, Some(0)), Err(SharedJournalError::Schema(_))));
+    assert_eq!(migrate(&settings, Some(8)), Ok(Migrated::Created { shards: 8 }));
+    assert_eq!(migrate(&settings, None), Ok(Migrated::Present { shards: 8 }));
+    assert!(matches!(migrate(&settings, Some(16)), Err(SharedJournalError::Schema(_))));
+    let journal = opened(&server);
+    let status = status(&settings).expect("readable");
+    assert_eq!((status.shards, status.identity, status.commits), (8, journal.identity(), 0));
+    assert_eq!((status.waits_for_standby, status.synchronous_standbys), (false, Some(0)));
+    assert_eq!(status.unsafe_settings, ["fsync = off"]);
+    server.sql("update till.meta set value = '\\x0000000000000063' where name = 'version'");
+    assert!(matches!(SharedJournal::open(&settings), Err(SharedJournalError::Schema(_))), "it is newer");
+}
+
+#[test]
+fn a_shard_that_is_fenced_loses_alone() {
+    let server = server();
+    let journal = opened(&server);
+    let (mut shop, mut cafe) = (chain(SHOP), chain(CAFE));
+    assert_eq!(commit(&journal, &[shop.batch(&[b"1"])]), [FirstVerdict::Written]);
+    let shard = written_shard(&server);
+    server.sql(&format!(
+        "update till.shard set epoch = epoch + 1, incarnation = gen_random_uuid() where shard = {shard}"
+    ));
+    let group = [shop.batch(&[b"2"]), cafe.batch(&[b"1"])];
+    assert_eq!(commit(&journal, &group), [FirstVerdict::Fenced, FirstVerdict::Written]);
+    assert_eq!((log(&journal, SHOP).len(), log(&journal, CAFE).len()), (1, 1));
+    assert_eq!(commit(&journal, &[cafe.batch(&[b"2"])]), [FirstVerdict::Written]);
+    let stats = journal.stats();
+    assert_eq!((stats.fenced, stats.shards_held, stats.shards_lost), (1, 63, 0));
+}
+
+#[test]
+fn the_process_that_claimed_last_writes_and_the_one_before_does_not() {
+    let server = server();
+    let (first, mut shop) = (opened(&server), chain(SHOP));
+    assert_eq!(commit(&first, &[shop.batch(&[b"1"])]), [FirstVerdict::Written]);
+    let second = opened(&server);
+    let next = [shop.batch(&[b"2"])];
+    assert_eq!(commit(&first, &next), [FirstVerdict::Fenced]);
+    assert_eq!(commit(&second, &next), [FirstVerdict::Written]);
+    assert_eq!(commit(&first, &next), [FirstVerdict::Fenced]);
+    assert_eq!(log(&second, SHOP).len(), 2);
+}
+
+#[test]
+fn a_statement_that_arrives_after_a_claim_writes_nothing_and_is_sent_again_under_the_new_epoch() {
+    let server = server();
+    let (journal, mut shop) = (opened(&server), chain(SHOP));
+    assert_eq!(commit(&journal, &[shop.batch(&[b"1"])]), [FirstVerdict::Written]);
+    // As an abandoned claim of this process that took effect late.
+    server.sql("update till.shard set epoch = epoch + 1");
+    let next = [shop.batch(&[b"2"])];
+    assert_eq!(commit(&journal, &next), [FirstVerdict::Written]);
+    assert_eq!(log(&journal, SHOP).len(), 2);
+    assert_eq!(journal.stats().uncertain, 0);
+}
+
+#[test]
+fn an_answer_that_is_lost_is_found_out_whether_the_statement_arrived_or_not() {
+    let server = server();
+    let proxy = Proxy::before(server.port());
+    let journal = SharedJournal::open(&settings(proxy.port)).expect("there is a log");
+    let mut shop = chain(SHOP);
+    let mut written = Vec::new();
+    for treatment in [Treatment::Swallow, Treatment::Dark, Treatment::Reset] {
+        for now in [Treatment::Pass, treatment] {
+            proxy.treat_open(now);
+            let append = shop.batch(&[b"record"]);
+            assert_eq!(commit(&journal, std::slice::from_ref(&append)), [FirstVerdict::Written], "{treatment:?}");
+            written.push(append);
+        }
+        assert_eq!(server.sql("select count(*) from till.record"), written.len().to_string(), "{treatment:?}");
+    }
+    assert_eq!(journal.stats().uncertain, 3);
+    assert_eq!(log(&journal, SHOP), bytes(&written));
+    assert_eq!(journal.may_be_ahead(SHOP), Ok(false));
+}
+
+#[test]
+fn a_commit_that_waits_for_its_standby_is_never_taken_for_done_when_its_backend_is_stopped() {
+    let server = server();
+    let (journal, mut shop) = (opened(&server), chain(SHOP));
+    assert_eq!(commit(&journal, &[shop.batch(&[b"1"])]), [FirstVerdict::Written]);
+    for (number, stop) in [(1, "pg_cancel_backend"), (2, "pg_terminate_backend")] {
+        server.sql("alter system set synchronous_standby_names = 'nobody'");
+        server.sql("select pg_reload_conf()");
+        std::thread::sleep(Duration::from_millis(300)); // Until a process of the database has read it.
+        let append = shop.batch(&[b"waits"]);
+        std::thread::scope(|scope| {
+            let verdict = scope.spawn(|| commit(&journal, std::slice::from_ref(&append)));
+            let waiting = "from pg_stat_activity where application_name = 'till' and wait_event = 'SyncRep'";
+            let until = Instant::now() + Duration::from_secs(10);
+            while server.sql(&format!("select count({stop}(pid)) {waiting}")) == "0" {
+                assert!(Instant::now() < until, "no commit waits");
+            }
+            std::thread::sleep(Duration::from_millis(100));
+            assert!(!verdict.is_finished(), "nobody may be told before the standby has it");
+            server.sql("alter system reset synchronous_standby_names");
+            server.sql("select pg_reload_conf()");
+            assert_eq!(verdict.join().expect("no panic"), [FirstVerdict::Written], "{stop}");
+        });
+        assert_eq!(log(&journal, SHOP).len(), number + 1, "{stop}");
+        assert_eq!(usize::try_from(journal.stats().uncertain), Ok(number), "{stop}");
+    }
+}
+
+#[test]
+fn an_outcome_that_cannot_be_found_out_is_unknown_until_it_can() {
+    let server = server();
+    let proxy = Proxy::before(server.port());
+    let journal = SharedJournal::open(&settings(proxy.port)).expect("there is a log");
+    let (mut shop, mut cafe) = (chain(SHOP), chain(CAFE));
+    assert_eq!(commit(&journal, &[shop.batch(&[b"1"])]), [FirstVerdict::Written]);
+    proxy.treat_open(Treatment::Swallow);
+    let append = shop.batch(&[b"2"]);
+    let started = Instant::now();
+    let verdict = std::thread::scope(|scope| {
+        let verdict = scope.spawn(|| commit(&journal, std::slice::from_ref(&append)));
+        std::thread::sleep(PATIENCE / 2);
+        server.stop("fast");
+        verdict.join().expect("no panic")
+    });
+    assert!(matches!(verdict[..], [FirstVerdict::Unknown(_)]), "{verdict:?}");
+    assert!(started.elapsed() < PATIENCE * 6, "{:?}", started.elapsed());
+    let refused = commit(&journal, &[cafe.batch(&[b"1"])]);
+    assert!(matches!(refused[..], [FirstVerdict::Unavailable(_)]), "{refused:?}");
+    assert!(journal.may_be_ahead(SHOP).is_err(), "nobody may claim the log yet");
+    server.run();
+    assert_eq!(journal.may_be_ahead(SHOP), Ok(true));
+    assert_eq!(journal.may_be_ahead(SHOP), Ok(false), "it is asked for once");
+    assert_eq!(log(&journal, SHOP).len(), 2);
+    assert_eq!(commit(&journal, &[shop.batch(&[b"3"])]), [FirstVerdict::Written]);
+}
+
+#[test]
+fn a_database_that_cannot_be_reached_refuses_at_once() {
+    let server = server();
+    let (journal, mut shop) = (opened(&server), chain(SHOP));
+    assert_eq!(commit(&journal, &[shop.batch(&[b"1"])]), [FirstVerdict::Written]);
+    server.stop("fast");
+    let append = shop.batch(&[b"2"]);
+    let started = Instant::now();
+    let verdicts = commit(&journal, std::slice::from_ref(&append));
+    assert!(matches!(verdicts[..], [FirstVerdict::Unavailable(_)]), "{verdicts:?}");
+    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+    server.run();
+    assert_eq!(commit(&journal, &[append]), [FirstVerdict::Written]);
+    assert_eq!((log(&journal, SHOP).len(), journal.stats().uncertain), (2, 0));
+}
+
+#[test]
+fn lost_commits_stop_their_shard_and_no_other() {
+    let server = server();
+    let (journal, mut shop, mut cafe) = (opened(&server), chain(SHOP), chain(CAFE));
+    assert_eq!(commit(&journal, &[shop.batch(&[b"1"])]), [FirstVerdict::Written]);
+    // As a standby without the last commits that was promoted.
+    server.sql("update till.shard set commits = commits - 1 where commits > 0");
+    for _ in 0..2 {
+        let verdicts = commit(&journal, &[shop.clone().batch(&[b"2"]), cafe.batch(&[b"1"])]);
+        assert!(matches!(verdicts[..], [FirstVerdict::Unavailable(_), FirstVerdict::Written]), "{verdicts:?}");
+    }
+    assert_eq!((journal.stats().shards_lost, log(&journal, SHOP).len()), (1, 1));
+}
