@@ -1,6 +1,7 @@
 //! The lane: one connection on which groups are appended, one after the other, and what is known of the shards.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use till_domain::ids::MerchantId;
@@ -39,7 +40,8 @@ pub(crate) struct Lane {
     incarnation: Uuid,
     ready: Option<Ready>,
     holds: BTreeMap<Shard, Hold>,
-    /// Shards of which the database has lost commits, with the number that it should have at least.
+    /// Shards of which the database does not have exactly the commits that it acknowledged, with the number that it should
+    /// have at least.
     lost: BTreeMap<Shard, i64>,
     /// Shards of a statement whose outcome is unknown.
     unknown: Vec<Shard>,
@@ -137,7 +139,9 @@ impl Lane {
 
     fn verdict_without_hold(&self, shard: Shard) -> FirstVerdict {
         match self.lost.get(&shard) {
-            Some(_) => FirstVerdict::Unavailable("the database of the log has lost commits of this shard".to_owned()),
+            Some(_) => FirstVerdict::Unavailable(
+                "the database of the log has lost commits of this shard, or has others".to_owned(),
+            ),
             None => FirstVerdict::Fenced,
         }
     }
@@ -224,7 +228,9 @@ impl Lane {
         };
         let mut unwritten = BTreeMap::new();
         for (shard, before) in sent {
-            match self.take_claim(shard, before, claimed.get(&shard)) {
+            // What is known to be unwritten has not moved the count; only an unknown outcome may have.
+            let commits_max = before.commits + i64::from(*otherwise != FirstVerdict::Fenced);
+            match self.take_claim(shard, before.commits..=commits_max, claimed.get(&shard)) {
                 Some(hold) if hold.commits == before.commits => {
                     unwritten.insert(shard, hold);
                 }
@@ -242,20 +248,21 @@ impl Lane {
         unwritten
     }
 
-    /// Takes the result of a claim over: one commit more than before or as many. None when the shard is not held any more.
-    fn take_claim(&mut self, shard: Shard, before: Hold, claimed: Option<&Hold>) -> Option<Hold> {
+    /// Takes the result of a claim over, if the shard has one of these numbers of commits. None when the shard is not held any
+    /// more.
+    fn take_claim(&mut self, shard: Shard, commits: RangeInclusive<i64>, claimed: Option<&Hold>) -> Option<Hold> {
         let Some(hold) = claimed else {
             tracing::error!(shard, "another process has claimed a shard of the log");
             self.holds.remove(&shard);
             return None;
         };
-        if !(before.commits..=before.commits + 1).contains(&hold.commits) {
-            let (expected, found) = (before.commits, hold.commits);
+        if !commits.contains(&hold.commits) {
+            let (expected, found) = (*commits.start(), hold.commits);
             tracing::error!(
                 shard,
                 expected,
                 found,
-                "the database of the log does not have the commits that it acknowledged"
+                "the database of the log does not have exactly the commits that it acknowledged"
             );
             self.holds.remove(&shard);
             self.lost.insert(shard, expected);
@@ -279,7 +286,7 @@ impl Lane {
         let claimed = self.claim(&shards).inspect_err(|_| self.unknown.clone_from(&shards))?;
         for shard in shards {
             if let Some(before) = self.holds.get(&shard).copied() {
-                self.take_claim(shard, before, claimed.get(&shard));
+                self.take_claim(shard, before.commits..=before.commits + 1, claimed.get(&shard));
             }
         }
         Ok(())

@@ -251,13 +251,19 @@ fn a_database_that_cannot_be_reached_refuses_at_once() {
     assert_eq!((log(&journal, SHOP).len(), journal.stats().uncertain), (2, 0));
 }
 
+/// Fewer, as of a standby without the last commits that was promoted; and more, which nobody can have made.
 #[test]
-fn lost_commits_stop_their_shard_and_no_other() {
+fn lost_and_foreign_commits_stop_their_shard_and_no_other() {
+    for change in ["- 1", "+ 1"] {
+        stops_its_shard_alone(change);
+    }
+}
+
+fn stops_its_shard_alone(change: &str) {
     let server = server();
     let (journal, mut shop, mut cafe) = (opened(&server), chain(SHOP), chain(CAFE));
     assert_eq!(commit(&journal, &[shop.batch(&[b"1"])]), [FirstVerdict::Written]);
-    // As a standby without the last commits that was promoted.
-    server.sql("update till.shard set commits = commits - 1 where commits > 0");
+    server.sql(&format!("update till.shard set commits = commits {change} where commits > 0"));
     for _ in 0..2 {
         let verdicts = commit(&journal, &[shop.clone().batch(&[b"2"]), cafe.batch(&[b"1"])]);
         assert!(matches!(verdicts[..], [FirstVerdict::Unavailable(_), FirstVerdict::Written]), "{verdicts:?}");

@@ -23,7 +23,7 @@ pub(crate) enum Treatment {
 /// A proxy on a port of its own.
 pub(crate) struct Proxy {
     pub(crate) port: u16,
-    /// How each connection is treated. A new one is passed on, until the next change.
+    /// The treatment of each connection. A new one is passed on, until the next change.
     treatments: Arc<parking_lot::Mutex<Vec<Arc<AtomicU8>>>>,
 }
 
