@@ -1,7 +1,14 @@
 //! The interface of a durable place to which commits are written before the store writes and acknowledges them: an
 //! archive, or a database elsewhere.
 
-use crate::journal::{Append, AppendVerdict, CommitNumber};
+use std::sync::Arc;
+
+use till_domain::ids::MerchantId;
+
+use crate::family::Family;
+use crate::journal::{Append, AppendVerdict, CommitNumber, EncodedRecord, Head, JournalError};
+use crate::keys::KeyRange;
+use crate::rows::RowPair;
 
 /// A place to which commits are written first. Called by one thread.
 pub trait FirstCommit: Send + Sync {
@@ -12,6 +19,52 @@ pub trait FirstCommit: Send + Sync {
 
     /// Notes that the store has written the commits up to `last`.
     fn confirm(&self, last: CommitNumber);
+}
+
+/// A place to which the rows of an auxiliary database are written first.
+pub trait FirstRows: Send + Sync {
+    /// Writes rows and removes others, all or nothing, and returns when that is durable, with a note that the database
+    /// keeps with them. No key is named twice.
+    ///
+    /// # Errors
+    /// The reason, in words for an operator. Nothing was written.
+    fn write(&self, put: &[RowPair], removed: &[Vec<u8>]) -> Result<Vec<u8>, String>;
+}
+
+/// A function that takes rows over.
+pub type TakeRows<'t> = dyn FnMut(Vec<RowPair>) -> Result<(), String> + 't;
+
+/// An auxiliary database that can repeat rows of another place.
+pub trait RepeatsRows {
+    /// The note that was kept with the last write; none when the database has repeated nothing.
+    ///
+    /// # Errors
+    /// The message of the database.
+    fn position(&self) -> Result<Option<Vec<u8>>, String>;
+
+    /// Keeps the note that everything up to now is in the other place.
+    ///
+    /// # Errors
+    /// The message of the database.
+    fn note_position(&self, position: &[u8]) -> Result<(), String>;
+
+    /// Passes the rows that are not derived on, `max` at once.
+    ///
+    /// # Errors
+    /// The message of the database, and the errors of `take`.
+    fn each_page(&self, max: usize, take: &mut TakeRows<'_>) -> Result<(), String>;
+
+    /// Takes rows of the other place over, with what is derived from them.
+    ///
+    /// # Errors
+    /// A row cannot be read, or the database fails.
+    fn take_over(&self, rows: &[RowPair]) -> Result<(), String>;
+
+    /// Keeps the note that everything up to now was taken over, and writes to the other place first from now on.
+    ///
+    /// # Errors
+    /// The message of the database.
+    fn write_first_in(&self, place: Arc<dyn FirstRows>, position: &[u8]) -> Result<(), String>;
 }
 
 /// The outcome of a batch at the place that comes first.
@@ -37,4 +90,44 @@ impl FirstVerdict {
             FirstVerdict::Unknown(reason) => Some(AppendVerdict::Unknown(reason)),
         }
     }
+}
+
+/// A place that has the logs themselves, so that the store only repeats it: what is written there first may be missing
+/// here, and is fetched before a log is claimed.
+pub trait LogElsewhere: FirstCommit {
+    /// True when the place may have something of a merchant that the store does not have. Does not wait.
+    fn may_be_ahead(&self, merchant_id: MerchantId) -> bool;
+
+    /// Some of the records after `head`, in their order; none when there are none. Waits for the place.
+    ///
+    /// # Errors
+    /// Fails when the place cannot be read, has lost commits, or does not have `head`: then the two logs have parted.
+    fn records_after(&self, merchant_id: MerchantId, head: Head) -> Result<Vec<EncodedRecord>, JournalError>;
+
+    /// Passes those of a merchant's rows on that are not derived, and may differ here.
+    ///
+    /// # Errors
+    /// Fails when the place cannot be read, and with the errors of `write`.
+    fn each_of_its_rows(&self, merchant_id: MerchantId, write: &mut WriteRows<'_>) -> Result<(), JournalError>;
+
+    /// Notes that the store has everything that the place had of a merchant before it was asked for it.
+    fn note_followed(&self, merchant_id: MerchantId);
+
+    /// The note of how much of the place the store has, once it has written what the place confirmed last. The store
+    /// keeps it with what it writes.
+    fn position(&self) -> Vec<u8>;
+}
+
+/// A function that writes rows to the store.
+pub type WriteRows<'w> = dyn FnMut(RowsThere) -> Result<(), JournalError> + 'w;
+
+/// Every row of a family in a range of keys.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RowsThere {
+    /// The family.
+    pub family: Family,
+    /// The range.
+    pub range: KeyRange,
+    /// The rows; the store has no others in the range afterwards.
+    pub rows: Vec<RowPair>,
 }

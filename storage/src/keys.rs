@@ -177,6 +177,8 @@ pub enum MetaKey {
     Starts,
     /// The identity of the store.
     Identity,
+    /// The identity of the log elsewhere that the store repeats, and how much of it the store has.
+    LogElsewhere,
 }
 
 impl MetaKey {
@@ -192,6 +194,7 @@ impl MetaKey {
             MetaKey::RowFormat => [b'R'],
             MetaKey::Starts => [b'S'],
             MetaKey::Identity => [b'I'],
+            MetaKey::LogElsewhere => [b'E'],
         }
     }
 }

@@ -15,7 +15,7 @@ use rocksdb::{DB, Options};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
 use till_shared::{JournalSettings, SharedJournal, migrate};
-use till_storage::engine::{Engine, EngineOptions};
+use till_storage::engine::{Engine, EngineOptions, RepeatedLog};
 use till_storage::family::Family;
 use till_storage::first_in_memory::{FirstFault, FirstInMemory};
 use till_storage::journal::record::{self, BODY_LEN_MAX};
@@ -95,14 +95,29 @@ struct Disk {
 }
 
 impl Disk {
-    fn open(directory: TempDir, disk_reserve_bytes: u64) -> Disk {
-        let options = EngineOptions { disk_reserve_bytes, ..EngineOptions::new(directory.path()) };
+    fn open(directory: TempDir, disk_reserve_bytes: u64, repeats: Option<RepeatedLog>) -> Disk {
+        let options = EngineOptions { disk_reserve_bytes, repeats, ..EngineOptions::new(directory.path()) };
         Disk { engine: Some(Engine::open(&options).expect("nothing is missing")), directory }
     }
 
-    fn reopened_with(mut self, disk_reserve_bytes: u64) -> Disk {
+    fn reopened_with(self, disk_reserve_bytes: u64) -> Disk {
+        Disk::open(self.closed(), disk_reserve_bytes, None)
+    }
+
+    fn closed(mut self) -> TempDir {
         drop(self.engine.take());
-        Disk::open(self.directory, disk_reserve_bytes)
+        self.directory
+    }
+
+    /// Changes a row of a closed store.
+    fn tamper(directory: &TempDir, family: Family, key: &[u8], value: Option<&[u8]>) {
+        let names = Family::ALL.map(Family::name);
+        let db = DB::open_cf(&Options::default(), directory.path().join("db"), names).expect("it is closed");
+        let handle = db.cf_handle(family.name()).expect("it was opened");
+        match value {
+            Some(value) => db.put_cf(handle, key, value).expect("writable"),
+            None => db.delete_cf(handle, key).expect("writable"),
+        }
     }
 }
 
@@ -110,7 +125,7 @@ impl StoreUnderTest for Disk {
     type Store = Engine;
 
     fn fresh() -> Disk {
-        Disk::open(tempfile::tempdir().expect("a temporary directory"), 0)
+        Disk::open(tempfile::tempdir().expect("a temporary directory"), 0, None)
     }
 
     fn store(&self) -> &Engine {
@@ -121,17 +136,10 @@ impl StoreUnderTest for Disk {
         self.reopened_with(0)
     }
 
-    fn tampered(mut self, family: Family, key: &[u8], value: Option<&[u8]>) -> Disk {
-        drop(self.engine.take());
-        let names = Family::ALL.map(Family::name);
-        let db = DB::open_cf(&Options::default(), self.directory.path().join("db"), names).expect("it is closed");
-        let handle = db.cf_handle(family.name()).expect("it was opened");
-        match value {
-            Some(value) => db.put_cf(handle, key, value).expect("writable"),
-            None => db.delete_cf(handle, key).expect("writable"),
-        }
-        drop(db);
-        self.reopened()
+    fn tampered(self, family: Family, key: &[u8], value: Option<&[u8]>) -> Disk {
+        let directory = self.closed();
+        Disk::tamper(&directory, family, key, value);
+        Disk::open(directory, 0, None)
     }
 
     fn unwritable(self) -> Disk {
@@ -160,9 +168,11 @@ struct Shared {
 }
 
 impl Shared {
-    fn over(disk: Disk, settings: JournalSettings) -> Shared {
-        let journal = Arc::new(SharedJournal::open(&settings).expect("there is a log"));
-        disk.store().commit_first_in(Arc::clone(&journal) as _);
+    fn over(directory: TempDir, disk_reserve_bytes: u64, settings: JournalSettings) -> Shared {
+        let journal = Arc::new(SharedJournal::open(&settings, Arc::new(|| {})).expect("there is a log"));
+        let disk = Disk::open(directory, disk_reserve_bytes, Some(journal.to_repeat()));
+        journal.compare(&disk.store().note_of_log().expect("readable")).expect("readable");
+        disk.store().follow(Arc::clone(&journal) as _);
         Shared { disk, journal, settings }
     }
 
@@ -185,7 +195,7 @@ impl StoreUnderTest for Shared {
         let settings = JournalSettings::new(&server.address(), &format!("till{logs}"), Duration::from_secs(10));
         let settings = settings.expect("an address");
         migrate(&settings, None).expect("an empty schema");
-        Shared::over(Disk::fresh(), settings)
+        Shared::over(tempfile::tempdir().expect("a temporary directory"), 0, settings)
     }
 
     fn store(&self) -> &Engine {
@@ -194,21 +204,23 @@ impl StoreUnderTest for Shared {
 
     fn reopened(self) -> Shared {
         self.check();
-        Shared::over(self.disk.reopened(), self.settings)
+        Shared::over(self.disk.closed(), 0, self.settings)
     }
 
     fn tampered(self, family: Family, key: &[u8], value: Option<&[u8]>) -> Shared {
         self.check();
-        Shared::over(self.disk.tampered(family, key, value), self.settings)
+        let directory = self.disk.closed();
+        Disk::tamper(&directory, family, key, value);
+        Shared::over(directory, 0, self.settings)
     }
 
     fn unwritable(self) -> Shared {
         self.check();
-        Shared::over(self.disk.unwritable(), self.settings)
+        Shared::over(self.disk.closed(), u64::MAX, self.settings)
     }
 
     fn writable_again(self) -> Shared {
-        Shared::over(self.disk.writable_again(), self.settings)
+        Shared::over(self.disk.closed(), 0, self.settings)
     }
 }
 

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use till_domain::ids::MerchantId;
 use till_storage::family::Family;
-use till_storage::journal::{Append, CommitNumber};
+use till_storage::journal::{Append, CommitNumber, RowWrite};
 use tokio_postgres::Statement;
 use uuid::Uuid;
 
 use crate::connection::Connection;
 use crate::error::SharedJournalError;
-use crate::shard::{Hold, Shard, shard_of};
+use crate::shard::{Holds, Shard, shard_of};
 
 /// The text of the statement. The shards that took part are its answer: one that is missing wrote nothing.
 pub(crate) fn statement(schema: &str) -> String {
@@ -65,13 +65,8 @@ type LastWrites<'g> = BTreeMap<(i16, &'g [u8]), (Shard, Option<&'g [u8]>)>;
 
 impl<'g> Group<'g> {
     /// The batches of those shards whose holds are given. Shards are sorted, so that two statements lock them in one order.
-    pub(crate) fn of(batches: &[(CommitNumber, &'g Append)], holds: &BTreeMap<Shard, Hold>, shards: u16) -> Group<'g> {
-        let mut group = Group::default();
-        for (shard, hold) in holds {
-            group.shards.push(*shard);
-            group.epochs.push(hold.epoch);
-            group.commits.push(hold.commits);
-        }
+    pub(crate) fn of(batches: &[(CommitNumber, &'g Append)], holds: &Holds, shards: u16) -> Group<'g> {
+        let mut group = Group::in_shards(holds);
         let mut rows = LastWrites::new();
         for (_, append) in batches {
             let shard = shard_of(append.merchant_id, shards);
@@ -79,20 +74,35 @@ impl<'g> Group<'g> {
                 continue;
             }
             group.add_records(shard, append);
-            let directory = append.derived.iter().filter(|row| row.family == Family::Directory);
-            for row in append.vault.iter().chain(directory) {
+            for row in sent_rows(append) {
                 // A key that several batches write is sent once, with its last value, as the local store writes it.
                 rows.insert((number_of(row.family), row.key), (shard, row.value));
             }
         }
         for ((family, key), (shard, value)) in rows {
-            let rows = if value.is_some() { &mut group.put } else { &mut group.deleted };
-            rows.shards.push(shard);
-            rows.families.push(family);
-            rows.keys.push(key);
-            rows.values.extend(value);
+            group.add_row(shard, family, key, value);
         }
         group
+    }
+
+    /// A group of these shards that writes nothing yet.
+    pub(crate) fn in_shards(holds: &Holds) -> Group<'g> {
+        let mut group = Group::default();
+        for (shard, hold) in holds {
+            group.shards.push(*shard);
+            group.epochs.push(hold.epoch);
+            group.commits.push(hold.commits);
+        }
+        group
+    }
+
+    /// Adds a row, or its removal. No two have the same family and key.
+    pub(crate) fn add_row(&mut self, shard: Shard, family: i16, key: &'g [u8], value: Option<&'g [u8]>) {
+        let rows = if value.is_some() { &mut self.put } else { &mut self.deleted };
+        rows.shards.push(shard);
+        rows.families.push(family);
+        rows.keys.push(key);
+        rows.values.extend(value);
     }
 
     fn add_records(&mut self, shard: Shard, append: &'g Append) {
@@ -136,6 +146,11 @@ impl<'g> Group<'g> {
         })?;
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
+}
+
+/// The rows of a batch that are not derived anew by every store: those of the vault, and those by which merchants are found.
+pub(crate) fn sent_rows(append: &Append) -> impl Iterator<Item = RowWrite<'_>> {
+    append.vault.iter().chain(append.derived.iter().filter(|row| row.family == Family::Directory))
 }
 
 /// The number of a family in the table, which is part of the format.

@@ -1,23 +1,28 @@
 //! Claims of shards. A claim waits for a commit that is still under way, and so sees its outcome; a mere look would not.
 
-use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::connection::Connection;
 use crate::error::SharedJournalError;
-use crate::shard::{Hold, Shard};
+use crate::shard::{Hold, Holds, Shard};
 
-/// Claims all shards for a process, whoever held them before.
-pub(crate) fn claim_all(
+/// Claims shards for a process, whoever held them before.
+pub(crate) fn claim(
     connection: &mut Connection,
     schema: &str,
     incarnation: Uuid,
-) -> Result<BTreeMap<Shard, Hold>, SharedJournalError> {
-    let statement =
-        format!("update {schema}.shard set epoch = epoch + 1, incarnation = $1 returning shard, epoch, commits");
-    let rows = connection.run(async |client| client.query(&statement, &[&incarnation]).await)?;
+    shards: &RangeInclusive<Shard>,
+) -> Result<Holds, SharedJournalError> {
+    let statement = format!(
+        "update {schema}.shard set epoch = epoch + 1, incarnation = $1 where shard between $2 and $3
+         returning shard, epoch, commits"
+    );
+    let parameters: [&(dyn ToSql + Sync); 3] = [&incarnation, shards.start(), shards.end()];
+    let rows = connection.run(async |client| client.query(&statement, &parameters).await)?;
     Ok(rows.iter().map(hold).collect())
 }
 
@@ -28,7 +33,7 @@ pub(crate) fn claim_again(
     schema: &str,
     incarnation: Uuid,
     shards: &[Shard],
-) -> Result<BTreeMap<Shard, Hold>, SharedJournalError> {
+) -> Result<Holds, SharedJournalError> {
     let statement = format!(
         "update {schema}.shard set epoch = epoch + 1 where shard = any($1) and incarnation = $2
          returning shard, epoch, commits"

@@ -1,12 +1,13 @@
 //! One connection to the database, used by one thread at a time, which waits for its answers.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use tokio::time::timeout;
 use tokio_postgres::{AsyncMessage, Client, Error};
 
@@ -21,21 +22,41 @@ const SESSION: &str = "set synchronous_commit = on; set statement_timeout = 0; s
 /// A connection. A statement that gets no answer in time is never canceled: a cancel request makes a commit that still waits
 /// for its standby look durable. The connection is dropped instead.
 pub(crate) struct Connection {
-    runtime: Runtime,
+    runtime: SessionRuntime,
     client: Client,
     /// The first warning since the last statement. A commit that did not wait for its standby has one.
     warning: Arc<Mutex<Option<String>>>,
     patience: Duration,
 }
 
+/// The runtime of a session. It ends without waiting, since a thread that serves other tasks must not wait.
+struct SessionRuntime(Option<Runtime>);
+
+impl Deref for SessionRuntime {
+    type Target = Runtime;
+
+    fn deref(&self) -> &Runtime {
+        self.0.as_ref().expect("it ends when it is dropped")
+    }
+}
+
+impl Drop for SessionRuntime {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
 impl Connection {
     pub(crate) fn open(settings: &JournalSettings) -> Result<Connection, SharedJournalError> {
         let unreachable = |error: &dyn std::error::Error| SharedJournalError::Unreachable(words(error));
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| unreachable(&error))?;
+        let runtime = SessionRuntime(Some(runtime));
         let warning = Arc::new(Mutex::new(None));
         let connector = tls::connector(settings.ca_file.as_deref())?;
         let connected =
-            runtime.block_on(async { timeout(settings.patience, settings.config.connect(connector)).await });
+            wait(|| runtime.block_on(async { timeout(settings.patience, settings.config.connect(connector)).await }));
         let (client, connection) = connected
             .map_err(|_| SharedJournalError::Unreachable(no_answer(settings.patience)))?
             .map_err(|error| unreachable(&error))?;
@@ -47,12 +68,13 @@ impl Connection {
 
     /// True when the other end has closed it, as far as has arrived here.
     pub(crate) fn is_closed(&mut self) -> bool {
-        self.runtime.block_on(async {
+        let arrive = async {
             // Bytes that have arrived since the last statement are read, first by the runtime and then by the task of the
             // connection.
             tokio::task::yield_now().await;
             tokio::task::yield_now().await;
-        });
+        };
+        wait(|| self.runtime.block_on(arrive));
         self.client.is_closed()
     }
 
@@ -62,13 +84,22 @@ impl Connection {
         statement: impl AsyncFnOnce(&mut Client) -> Result<T, Error>,
     ) -> Result<T, SharedJournalError> {
         let Connection { runtime, client, warning, patience } = self;
-        let answer = runtime.block_on(async { timeout(*patience, statement(client)).await });
+        let answer = wait(|| runtime.block_on(async { timeout(*patience, statement(client)).await }));
         let answer = answer.map_err(|_| SharedJournalError::Unknown(no_answer(*patience)))?;
         let value = answer.map_err(|error| SharedJournalError::of(&error))?;
         match warning.lock().take() {
             None => Ok(value),
             Some(warning) => Err(SharedJournalError::Unknown(format!("the database warned: {warning}"))),
         }
+    }
+}
+
+/// Waits on this thread. Where it serves a runtime of several threads, another of them goes on with its tasks meanwhile. A
+/// thread that serves a runtime alone must not come here.
+fn wait<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        Ok(_) | Err(_) => work(),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use till_storage::commit::Histogram;
 
 /// Counts of what the log did.
@@ -13,9 +14,25 @@ pub(crate) struct Counts {
     uncertain: AtomicU64,
     shards_held: AtomicUsize,
     shards_lost: AtomicUsize,
+    database: Mutex<DatabaseState>,
+}
+
+/// The state of the database, as of the last look at it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct DatabaseState {
+    /// False when it did not answer.
+    pub is_reachable: bool,
+    /// Synchronous standbys that are connected. None when the role may not see it.
+    pub synchronous_standbys: Option<i64>,
+    /// Seconds for which the oldest snapshot is held.
+    pub oldest_snapshot_seconds: f64,
 }
 
 impl Counts {
+    pub(crate) fn note_database(&self, state: DatabaseState) {
+        *self.database.lock() = state;
+    }
+
     pub(crate) fn note_shards(&self, held: usize, lost: usize) {
         self.shards_held.store(held, Ordering::Relaxed);
         self.shards_lost.store(lost, Ordering::Relaxed);
@@ -43,12 +60,13 @@ impl Counts {
             uncertain: self.uncertain.load(Ordering::Relaxed),
             shards_held: self.shards_held.load(Ordering::Relaxed),
             shards_lost: self.shards_lost.load(Ordering::Relaxed),
+            database: *self.database.lock(),
         }
     }
 }
 
 /// Figures of a log for metrics.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SharedJournalStats {
     /// Batches that another process's claim has fenced.
     pub fenced: u64,
@@ -58,4 +76,6 @@ pub struct SharedJournalStats {
     pub shards_held: usize,
     /// Shards of which the database has lost commits.
     pub shards_lost: usize,
+    /// The state of the database.
+    pub database: DatabaseState,
 }

@@ -1,5 +1,6 @@
 //! Failures of the database, by what is known afterwards.
 
+use till_storage::journal::JournalError;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
@@ -18,6 +19,14 @@ pub enum SharedJournalError {
     /// The statement may have taken effect, now or later.
     #[error("the outcome of a statement is unknown: {0}")]
     Unknown(String),
+    /// Another process has claimed the log.
+    #[error("another server has claimed the log")]
+    Fenced,
+    /// The database has lost commits that it acknowledged.
+    #[error(
+        "the database of the log has lost commits of this shard, or has others (docs/operations.md, \"Lost commits\")"
+    )]
+    Lost,
     /// The log has another shape than this program expects.
     #[error("{0}")]
     Schema(String),
@@ -39,6 +48,12 @@ impl SharedJournalError {
             () if is_open => SharedJournalError::Unknown(message),
             () => SharedJournalError::Refused(message),
         }
+    }
+}
+
+impl From<SharedJournalError> for JournalError {
+    fn from(error: SharedJournalError) -> JournalError {
+        JournalError::Unreadable { reason: error.to_string() }
     }
 }
 

@@ -1,7 +1,9 @@
 //! The lane: one connection on which groups are appended, one after the other, and what is known of the shards.
 
-use std::collections::{BTreeMap, HashSet};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use till_domain::ids::MerchantId;
@@ -11,13 +13,14 @@ use tokio_postgres::Statement;
 use uuid::Uuid;
 
 use crate::append::{self, Group};
-use crate::claim::{claim_again, claim_all};
+use crate::claim::{claim, claim_again};
 use crate::connection::Connection;
 use crate::counts::Counts;
 use crate::error::SharedJournalError;
+use crate::followed::Followed;
 use crate::schema::{Format, incarnation, usable_format};
 use crate::settings::JournalSettings;
-use crate::shard::{Hold, Shard, shard_of};
+use crate::shard::{Hold, Holds, Shard, shard_of};
 
 /// The time after which callers are told that an outcome is unknown, in times that an answer may take. It is still sought
 /// then.
@@ -33,126 +36,215 @@ struct Ready {
     statement: Statement,
 }
 
+/// What became of a write to a shard.
+#[derive(Debug, Clone)]
+struct Outcome {
+    verdict: FirstVerdict,
+    /// True when the log may have what the local store does not have.
+    is_to_be_compared: bool,
+}
+
+impl Outcome {
+    fn of(verdict: FirstVerdict) -> Outcome {
+        Outcome { is_to_be_compared: matches!(verdict, FirstVerdict::Unknown(_)), verdict }
+    }
+}
+
+type Outcomes = BTreeMap<Shard, Outcome>;
+
 /// The lane, and the shards that this process holds.
 pub(crate) struct Lane {
     settings: JournalSettings,
     shards: u16,
     incarnation: Uuid,
     ready: Option<Ready>,
-    holds: BTreeMap<Shard, Hold>,
-    /// Shards of which the database does not have exactly the commits that it acknowledged, with the number that it should
-    /// have at least.
-    lost: BTreeMap<Shard, i64>,
+    holds: Holds,
     /// Shards of a statement whose outcome is unknown.
     unknown: Vec<Shard>,
-    /// Merchants whose batches may have been written without the local store: their logs must be compared before they are
-    /// claimed.
-    unsure: HashSet<MerchantId>,
+    followed: Arc<Followed>,
 }
 
 impl Lane {
-    /// Claims all shards.
-    pub(crate) fn open(settings: JournalSettings) -> Result<(Lane, Format), SharedJournalError> {
+    /// Claims all shards of logs.
+    pub(crate) fn of_logs(settings: JournalSettings) -> Result<(Lane, Format), SharedJournalError> {
+        Lane::open(settings, |format| 0..=Shard::try_from(format.shards).unwrap_or(Shard::MAX) - 1)
+    }
+
+    /// Claims one shard, of rows that belong to no log.
+    pub(crate) fn of_rows(settings: JournalSettings, shard: Shard) -> Result<(Lane, Format), SharedJournalError> {
+        Lane::open(settings, |_| shard..=shard)
+    }
+
+    fn open(
+        settings: JournalSettings,
+        shards: impl FnOnce(&Format) -> RangeInclusive<Shard>,
+    ) -> Result<(Lane, Format), SharedJournalError> {
         let mut connection = Connection::open(&settings)?;
         let format = usable_format(&mut connection, &settings.schema)?;
         let incarnation = incarnation()?;
-        let holds = claim_all(&mut connection, &settings.schema, incarnation)?;
-        let (lost, unknown, unsure) = (BTreeMap::new(), Vec::new(), HashSet::new());
-        let shards = format.shards;
-        Ok((Lane { settings, shards, incarnation, ready: None, holds, lost, unknown, unsure }, format))
+        let holds = claim(&mut connection, &settings.schema, incarnation, &shards(&format))?;
+        let (shards, followed) = (format.shards, Arc::new(Followed::new(format.shards)));
+        Ok((Lane { settings, shards, incarnation, ready: None, holds, unknown: Vec::new(), followed }, format))
     }
 
-    /// Takes a merchant from those whose logs must be compared. Unknown outcomes are found out first.
-    pub(crate) fn take_unsure(&mut self, merchant_id: MerchantId) -> Result<bool, SharedJournalError> {
+    /// The highest epoch of the shards that are held.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.holds.values().map(|hold| u64::try_from(hold.epoch).unwrap_or_default()).max().unwrap_or_default()
+    }
+
+    pub(crate) fn followed(&self) -> Arc<Followed> {
+        Arc::clone(&self.followed)
+    }
+
+    /// Compares the counts of commits with those of the local store, and returns the shards of which it lacks some. Shards
+    /// of which it has more are lost.
+    pub(crate) fn compare(&mut self, counts: &[i64]) -> Vec<Shard> {
+        self.followed.begin_at(counts);
+        let held: Vec<(Shard, i64)> = self.holds.iter().map(|(shard, hold)| (*shard, hold.commits)).collect();
+        let mut behind = Vec::new();
+        for (shard, commits) in held {
+            let stored = usize::try_from(shard).ok().and_then(|shard| counts.get(shard)).copied().unwrap_or(0);
+            match stored.cmp(&commits) {
+                Ordering::Less => behind.push(shard),
+                Ordering::Equal => {}
+                Ordering::Greater => self.lose(shard, stored, commits),
+            }
+        }
+        behind
+    }
+
+    /// Checks that a merchant's log is this process's, once unknown outcomes are found out.
+    pub(crate) fn check_held(&mut self, merchant_id: MerchantId) -> Result<(), SharedJournalError> {
         self.find_out()?;
-        Ok(self.unsure.remove(&merchant_id))
+        let shard = shard_of(merchant_id, self.shards);
+        match (self.holds.contains_key(&shard), self.followed.is_lost(shard)) {
+            (true, _) => Ok(()),
+            (false, true) => Err(SharedJournalError::Lost),
+            (false, false) => Err(SharedJournalError::Fenced),
+        }
     }
 
-    /// The merchant's log must be compared before it is claimed.
-    pub(crate) fn note_unsure(&mut self, merchant_id: MerchantId) {
-        self.unsure.insert(merchant_id);
+    /// Notes how many shards are held and lost.
+    pub(crate) fn note_shards(&self, counts: &Counts) {
+        counts.note_shards(self.holds.len(), self.followed.lost_count());
+    }
+
+    /// Stops a shard whose log does not go on where the local store's ends.
+    pub(crate) fn lose_log(&mut self, merchant_id: MerchantId) {
+        let shard = shard_of(merchant_id, self.shards);
+        if let Some(hold) = self.holds.remove(&shard) {
+            tracing::error!(%merchant_id, shard, "the database of the log does not have the record that this store ends with");
+            self.followed.note_lost(shard, hold.commits);
+        }
+    }
+
+    /// The number of commits of each shard up to which the local store has everything.
+    pub(crate) fn complete(&self) -> Vec<i64> {
+        self.followed.complete(&self.holds)
+    }
+
+    fn lose(&mut self, shard: Shard, expected: i64, found: i64) {
+        tracing::error!(
+            shard,
+            expected,
+            found,
+            "the database of the log does not have exactly the commits that it acknowledged"
+        );
+        self.holds.remove(&shard);
+        self.followed.note_lost(shard, expected);
     }
 
     /// Appends a group.
     pub(crate) fn append(&mut self, batches: &[(CommitNumber, &Append)], counts: &Counts) -> Vec<FirstVerdict> {
-        if let Err(error) = self.find_out() {
-            let reason = format!("the outcome of an earlier write is not known yet: {error}");
-            return vec![FirstVerdict::Unavailable(reason); batches.len()];
-        }
-        let holds = self.holds_of(batches);
-        let verdicts = self.write(batches, &holds, counts);
-        for ((_, append), verdict) in batches.iter().zip(&verdicts) {
-            if matches!(verdict, FirstVerdict::Unknown(_)) {
-                self.unsure.insert(append.merchant_id);
+        let shards = self.shards;
+        let shard = |append: &Append| shard_of(append.merchant_id, shards);
+        let group = |holds: &Holds| Group::of(batches, holds, shards);
+        let outcomes = self.write(batches.iter().map(|(_, append)| shard(append)), group, counts);
+        for (_, append) in batches {
+            // A refusal may mean that the log has records which the local store does not have.
+            if outcomes.get(&shard(append)).is_some_and(|outcome| outcome.is_to_be_compared) {
+                self.followed.note_unwritten(append);
             }
         }
-        counts.note_shards(self.holds.len(), self.lost.len());
+        let verdict = |append: &Append| match outcomes.get(&shard(append)) {
+            Some(outcome) => outcome.verdict.clone(),
+            None => self.verdict_without_hold(shard(append)),
+        };
+        let verdicts: Vec<FirstVerdict> = batches.iter().map(|(_, append)| verdict(append)).collect();
+        counts.note_fenced(verdicts.iter().filter(|verdict| **verdict == FirstVerdict::Fenced).count());
+        self.note_shards(counts);
         verdicts
     }
 
-    fn holds_of(&self, batches: &[(CommitNumber, &Append)]) -> BTreeMap<Shard, Hold> {
-        let shards = batches.iter().map(|(_, append)| shard_of(append.merchant_id, self.shards));
-        shards.filter_map(|shard| self.holds.get(&shard).map(|hold| (shard, *hold))).collect()
+    /// Writes rows of a family that belong to no log.
+    pub(crate) fn write_rows<'g>(
+        &mut self,
+        shard: Shard,
+        rows: impl Fn(&mut Group<'g>),
+        counts: &Counts,
+    ) -> FirstVerdict {
+        let group = |holds: &Holds| {
+            let mut group = Group::in_shards(holds);
+            rows(&mut group);
+            group
+        };
+        let outcome = self.write(std::iter::once(shard), group, counts).remove(&shard);
+        outcome.map_or_else(|| self.verdict_without_hold(shard), |outcome| outcome.verdict)
     }
 
-    /// Writes the batches of the held shards, and of those whose epoch moved by an abandoned claim of our own once more.
-    fn write(
+    /// The number of commits of a shard that is held.
+    pub(crate) fn commits(&self, shard: Shard) -> Option<i64> {
+        self.holds.get(&shard).map(|hold| hold.commits)
+    }
+
+    /// Writes to the held ones of some shards, and once more to those whose epoch moved by an abandoned claim of our own.
+    /// There is no outcome of a shard that is not held.
+    fn write<'g>(
         &mut self,
-        batches: &[(CommitNumber, &Append)],
-        holds: &BTreeMap<Shard, Hold>,
+        shards: impl Iterator<Item = Shard>,
+        group: impl Fn(&Holds) -> Group<'g>,
         counts: &Counts,
-    ) -> Vec<FirstVerdict> {
-        let mut written = BTreeMap::new();
-        let mut pending = holds.clone();
+    ) -> Outcomes {
+        let mut outcomes = Outcomes::new();
+        if let Err(error) = self.find_out() {
+            let verdict =
+                FirstVerdict::Unavailable(format!("the outcome of an earlier write is not known yet: {error}"));
+            return shards.map(|shard| (shard, Outcome::of(verdict.clone()))).collect();
+        }
+        let mut pending: Holds = shards.filter_map(|shard| self.holds.get(&shard).map(|hold| (shard, *hold))).collect();
         for _ in 0..SENDS_MAX {
             if pending.is_empty() {
                 break;
             }
-            let outcome = self.send(batches, &pending, counts);
-            pending = match outcome {
-                Ok(won) => self.settle(pending, &won, &mut written),
+            pending = match self.send(&group(&pending), counts) {
+                Ok(won) => self.settle(pending, &won, &mut outcomes),
                 Err(SharedJournalError::TryAgain(_)) => pending,
                 Err(SharedJournalError::Unknown(reason)) => {
                     counts.note_uncertain();
                     tracing::warn!(reason, "the outcome of a write to the log is sought");
-                    self.resolve(pending, &mut written, &FirstVerdict::Unknown(reason))
+                    self.resolve(pending, &mut outcomes, &FirstVerdict::Unknown(reason))
                 }
                 Err(error) => {
-                    // A refusal may mean that the log has records which the local store does not have.
-                    self.unsure.extend(batches.iter().map(|(_, append)| append.merchant_id));
-                    let refused = FirstVerdict::Unavailable(error.to_string());
-                    written.extend(pending.keys().map(|shard| (*shard, refused.clone())));
-                    BTreeMap::new()
+                    let is_to_be_compared = !matches!(error, SharedJournalError::Unreachable(_));
+                    let refused = Outcome { verdict: FirstVerdict::Unavailable(error.to_string()), is_to_be_compared };
+                    outcomes.extend(pending.keys().map(|shard| (*shard, refused.clone())));
+                    Holds::new()
                 }
             };
         }
         let refused = FirstVerdict::Unavailable("the database of the log asked to try again too often".to_owned());
-        written.extend(pending.keys().map(|shard| (*shard, refused.clone())));
-        let verdict = |append: &Append| {
-            let shard = shard_of(append.merchant_id, self.shards);
-            written.get(&shard).cloned().unwrap_or_else(|| self.verdict_without_hold(shard))
-        };
-        let verdicts: Vec<FirstVerdict> = batches.iter().map(|(_, append)| verdict(append)).collect();
-        counts.note_fenced(verdicts.iter().filter(|verdict| **verdict == FirstVerdict::Fenced).count());
-        verdicts
+        outcomes.extend(pending.keys().map(|shard| (*shard, Outcome::of(refused.clone()))));
+        outcomes
     }
 
     fn verdict_without_hold(&self, shard: Shard) -> FirstVerdict {
-        match self.lost.get(&shard) {
-            Some(_) => FirstVerdict::Unavailable(
-                "the database of the log has lost commits of this shard, or has others".to_owned(),
-            ),
-            None => FirstVerdict::Fenced,
+        match self.followed.is_lost(shard) {
+            true => FirstVerdict::Unavailable(SharedJournalError::Lost.to_string()),
+            false => FirstVerdict::Fenced,
         }
     }
 
-    fn send(
-        &mut self,
-        batches: &[(CommitNumber, &Append)],
-        holds: &BTreeMap<Shard, Hold>,
-        counts: &Counts,
-    ) -> Result<Vec<Shard>, SharedJournalError> {
-        let group = Group::of(batches, holds, self.shards);
+    fn send(&mut self, group: &Group<'_>, counts: &Counts) -> Result<Vec<Shard>, SharedJournalError> {
         let mut ready = self.ready()?;
         let started = Instant::now();
         let won = group.send(&mut ready.connection, &ready.statement);
@@ -181,17 +273,12 @@ impl Lane {
 
     /// Notes which shards were written. Those that were not are claimed again, which tells why: they are returned when they
     /// can be sent once more.
-    fn settle(
-        &mut self,
-        sent: BTreeMap<Shard, Hold>,
-        won: &[Shard],
-        written: &mut BTreeMap<Shard, FirstVerdict>,
-    ) -> BTreeMap<Shard, Hold> {
-        let mut missing = BTreeMap::new();
+    fn settle(&mut self, sent: Holds, won: &[Shard], outcomes: &mut Outcomes) -> Holds {
+        let mut missing = Holds::new();
         for (shard, hold) in sent {
             if won.contains(&shard) {
                 self.holds.insert(shard, Hold { commits: hold.commits + 1, ..hold });
-                written.insert(shard, FirstVerdict::Written);
+                outcomes.insert(shard, Outcome::of(FirstVerdict::Written));
             } else {
                 missing.insert(shard, hold);
             }
@@ -199,18 +286,13 @@ impl Lane {
         if missing.is_empty() {
             return missing;
         }
-        self.resolve(missing, written, &FirstVerdict::Fenced)
+        self.resolve(missing, outcomes, &FirstVerdict::Fenced)
     }
 
     /// Finds out what became of shards by claiming them again: the claim waits for a statement that is under way, and keeps
     /// one that has not arrived yet from taking effect. Returns those that were not written. Those that another process
     /// holds by now get the verdict `otherwise`: what was unknown stays so.
-    fn resolve(
-        &mut self,
-        sent: BTreeMap<Shard, Hold>,
-        written: &mut BTreeMap<Shard, FirstVerdict>,
-        otherwise: &FirstVerdict,
-    ) -> BTreeMap<Shard, Hold> {
+    fn resolve(&mut self, sent: Holds, outcomes: &mut Outcomes, otherwise: &FirstVerdict) -> Holds {
         let shards: Vec<Shard> = sent.keys().copied().collect();
         let until = Instant::now() + self.settings.patience * UNKNOWN_AFTER;
         let claimed = loop {
@@ -220,13 +302,13 @@ impl Lane {
                 Err(error) => {
                     tracing::error!(%error, "the outcome of a write to the log is not known yet");
                     let unknown = FirstVerdict::Unknown(error.to_string());
-                    written.extend(shards.iter().map(|shard| (*shard, unknown.clone())));
+                    outcomes.extend(shards.iter().map(|shard| (*shard, Outcome::of(unknown.clone()))));
                     self.unknown = shards;
-                    return BTreeMap::new();
+                    return Holds::new();
                 }
             }
         };
-        let mut unwritten = BTreeMap::new();
+        let mut unwritten = Holds::new();
         for (shard, before) in sent {
             // What is known to be unwritten has not moved the count; only an unknown outcome may have.
             let commits_max = before.commits + i64::from(*otherwise != FirstVerdict::Fenced);
@@ -235,13 +317,13 @@ impl Lane {
                     unwritten.insert(shard, hold);
                 }
                 Some(_) => {
-                    written.insert(shard, FirstVerdict::Written);
+                    outcomes.insert(shard, Outcome::of(FirstVerdict::Written));
                 }
                 None if *otherwise == FirstVerdict::Fenced => {
-                    written.insert(shard, self.verdict_without_hold(shard));
+                    outcomes.insert(shard, Outcome::of(self.verdict_without_hold(shard)));
                 }
                 None => {
-                    written.insert(shard, otherwise.clone());
+                    outcomes.insert(shard, Outcome::of(otherwise.clone()));
                 }
             }
         }
@@ -257,28 +339,20 @@ impl Lane {
             return None;
         };
         if !commits.contains(&hold.commits) {
-            let (expected, found) = (*commits.start(), hold.commits);
-            tracing::error!(
-                shard,
-                expected,
-                found,
-                "the database of the log does not have exactly the commits that it acknowledged"
-            );
-            self.holds.remove(&shard);
-            self.lost.insert(shard, expected);
+            self.lose(shard, *commits.start(), hold.commits);
             return None;
         }
         self.holds.insert(shard, *hold);
         Some(*hold)
     }
 
-    fn claim(&mut self, shards: &[Shard]) -> Result<BTreeMap<Shard, Hold>, SharedJournalError> {
+    fn claim(&mut self, shards: &[Shard]) -> Result<Holds, SharedJournalError> {
         let mut connection = Connection::open(&self.settings)?;
         claim_again(&mut connection, &self.settings.schema, self.incarnation, shards)
     }
 
     /// Finds out what became of a statement of which callers were told that its outcome is unknown.
-    fn find_out(&mut self) -> Result<(), SharedJournalError> {
+    pub(crate) fn find_out(&mut self) -> Result<(), SharedJournalError> {
         if self.unknown.is_empty() {
             return Ok(());
         }

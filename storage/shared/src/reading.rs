@@ -3,7 +3,10 @@
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 use till_storage::family::Family;
-use till_storage::journal::Sequence;
+use till_storage::first_commit::{RowsThere, WriteRows};
+use till_storage::journal::{JournalError, Sequence};
+use till_storage::keys::KeyRange;
+use till_storage::rows::RowPair;
 use tokio_postgres::{Client, Error, Row};
 use uuid::Uuid;
 
@@ -21,14 +24,8 @@ pub struct MerchantLog {
     pub last_record: Vec<u8>,
 }
 
-/// A row that is not derived.
-#[derive(Clone, PartialEq, Eq)]
-pub struct JournalRow {
-    /// Its key.
-    pub key: Vec<u8>,
-    /// Its value.
-    pub value: Vec<u8>,
-}
+/// Rows that are read at once.
+pub(crate) const PAGE: u32 = 1_000;
 
 /// Reads of the log, on as many connections as are used at the same time.
 pub struct JournalReader {
@@ -42,7 +39,10 @@ impl JournalReader {
     }
 
     /// Reads on an idle connection, or on a new one. A connection that has failed is dropped.
-    fn read<T>(&self, query: impl AsyncFnOnce(&mut Client) -> Result<T, Error>) -> Result<T, SharedJournalError> {
+    pub(crate) fn read<T>(
+        &self,
+        query: impl AsyncFnOnce(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, SharedJournalError> {
         let mut idle = self.idle.lock().pop();
         if idle.as_mut().is_some_and(Connection::is_closed) {
             idle = None;
@@ -53,7 +53,11 @@ impl JournalReader {
         Ok(answer)
     }
 
-    fn schema(&self) -> &str {
+    pub(crate) const fn settings(&self) -> &JournalSettings {
+        &self.settings
+    }
+
+    pub(crate) fn schema(&self) -> &str {
         &self.settings.schema
     }
 
@@ -84,15 +88,30 @@ impl JournalReader {
         Ok(rows.iter().map(log).collect())
     }
 
-    /// The end of one merchant's log; none when it has no record.
+    /// Every merchant that has a record.
     ///
     /// # Errors
     /// [`SharedJournalError`].
-    pub fn last_record(&self, merchant_id: MerchantId) -> Result<Option<Vec<u8>>, SharedJournalError> {
-        let query =
-            format!("select bytes from {}.record where merchant_id = $1 order by sequence desc limit 1", self.schema());
-        let merchant = merchant_uuid(merchant_id);
-        let row = self.read(async |client| client.query_opt(&query, &[&merchant]).await)?;
+    pub fn merchants(&self) -> Result<Vec<MerchantId>, SharedJournalError> {
+        let (mut merchants, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.logs(after, PAGE)?;
+            merchants.extend(page.iter().map(|log| log.merchant_id));
+            after = page.last().map(|log| log.merchant_id);
+            if page.len() < PAGE as usize {
+                return Ok(merchants);
+            }
+        }
+    }
+
+    /// One record of a merchant's log; none when it is not there.
+    ///
+    /// # Errors
+    /// [`SharedJournalError`].
+    pub fn record(&self, merchant_id: MerchantId, sequence: Sequence) -> Result<Option<Vec<u8>>, SharedJournalError> {
+        let query = format!("select bytes from {}.record where merchant_id = $1 and sequence = $2", self.schema());
+        let (merchant, sequence) = (merchant_uuid(merchant_id), i64::try_from(sequence.0).unwrap_or(i64::MAX));
+        let row = self.read(async |client| client.query_opt(&query, &[&merchant, &sequence]).await)?;
         Ok(row.map(|row| row.get(0)))
     }
 
@@ -115,26 +134,56 @@ impl JournalReader {
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 
-    /// At most `max` rows of a family whose keys begin with `prefix`, after the key `after`, in the order of their keys.
+    /// At most `max` rows of a family in a range of keys, in the order of their keys.
     ///
     /// # Errors
     /// [`SharedJournalError`].
-    pub fn rows(
+    pub fn rows(&self, family: Family, range: &KeyRange, max: u32) -> Result<Vec<RowPair>, SharedJournalError> {
+        self.numbered_rows(number_of(family), range, max)
+    }
+
+    /// The same by the number of the family in the table.
+    pub(crate) fn numbered_rows(
         &self,
-        family: Family,
-        prefix: &[u8],
-        after: Option<&[u8]>,
+        family: i16,
+        range: &KeyRange,
         max: u32,
-    ) -> Result<Vec<JournalRow>, SharedJournalError> {
+    ) -> Result<Vec<RowPair>, SharedJournalError> {
         let query = format!(
-            "select key, value from {}.row where family = $1 and key >= $2 and ($3::bytea is null or key > $3)
-             and substring(key from 1 for $4) = $2 order by key limit $5",
+            "select key, value from {}.row where family = $1 and key >= $2 and key < $3 order by key limit $4",
             self.schema()
         );
-        let length = i32::try_from(prefix.len()).unwrap_or(i32::MAX);
-        let rows = self.read(async |client| {
-            client.query(&query, &[&number_of(family), &prefix, &after, &length, &i64::from(max)]).await
-        })?;
-        Ok(rows.iter().map(|row| JournalRow { key: row.get(0), value: row.get(1) }).collect())
+        let (lower, upper) = range;
+        let rows = self.read(async |client| client.query(&query, &[&family, lower, upper, &i64::from(max)]).await)?;
+        Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+    }
+
+    /// Passes the rows of a family in a range of keys on, page by page.
+    ///
+    /// # Errors
+    /// As [`JournalReader::rows`], and the errors of `write`.
+    pub fn each_page(&self, family: Family, range: KeyRange, write: &mut WriteRows<'_>) -> Result<(), JournalError> {
+        self.each_numbered_page(number_of(family), range, &mut |range, rows| write(RowsThere { family, range, rows }))
+    }
+
+    /// The same by the number of the family in the table.
+    pub(crate) fn each_numbered_page<E: From<SharedJournalError>>(
+        &self,
+        family: i16,
+        range: KeyRange,
+        write: &mut dyn FnMut(KeyRange, Vec<RowPair>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut lower, upper) = range;
+        loop {
+            let rows = self.numbered_rows(family, &(lower.clone(), upper.clone()), PAGE)?;
+            let is_last = rows.len() < PAGE as usize;
+            let last = rows.last().filter(|_| !is_last).map(|(key, _)| [key.as_slice(), &[0]].concat());
+            let end = last.unwrap_or_else(|| upper.clone());
+            write((lower, end.clone()), rows)?;
+            if is_last {
+                return Ok(());
+            }
+            lower = end;
+        }
     }
 }

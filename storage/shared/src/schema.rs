@@ -4,7 +4,9 @@ use uuid::Uuid;
 
 use crate::connection::Connection;
 use crate::error::SharedJournalError;
+use crate::notes::{IMPORT_UNDER_WAY, named};
 use crate::settings::JournalSettings;
+use crate::shard::OF_BOOK;
 
 /// The number of shards of a new log.
 pub const SHARDS_DEFAULT: u16 = 64;
@@ -17,10 +19,11 @@ const VERSION: i64 = 1;
 
 /// The statements that lead from one version to the next, the first of them from nothing. `{schema}` is the schema.
 ///
-/// - `meta`: version, shards and identity of the log, each under its name.
-/// - `shard`: the fence. `commits` is the number of commits to the shard, `incarnation` the process that holds it.
+/// - `meta`: version, shards and identity of the log, each under its name, and notes of the server.
+/// - `shard`: the fence. `commits` is the number of commits to the shard, `incarnation` the process that holds it. Below 0
+///   are the fences of rows that belong to no log: -1 of deliveries, -2 of the sandbox's book.
 /// - `record`: the records as the local store has them, whole. Their bytes do not get smaller by compression.
-/// - `row`: rows that are not derived from records, by family (7: vault) and key.
+/// - `row`: rows that are not derived from records, by family (6: directory, 7: vault, 9: deliveries, 10: the book) and key.
 const STEPS: [&str; 1] = ["
     create schema if not exists {schema};
     create table {schema}.meta (name text primary key, value bytea not null);
@@ -41,6 +44,8 @@ pub(crate) struct Format {
     pub(crate) shards: u16,
     /// Drawn at random when the log was made.
     pub(crate) identity: [u8; 16],
+    /// False while an import fills it, and after one that failed.
+    pub(crate) is_whole: bool,
 }
 
 /// The result of a migration.
@@ -77,8 +82,7 @@ pub fn migrate(settings: &JournalSettings, shards: Option<u16>) -> Result<Migrat
     if shards == 0 || shards > SHARDS_MAX {
         return Err(SharedJournalError::Schema(format!("a log has 1 to {SHARDS_MAX} shards")));
     }
-    let mut identity = [0; 16];
-    getrandom::fill(&mut identity).map_err(|error| SharedJournalError::Unreachable(error.to_string()))?;
+    let identity = new_identity()?;
     create(&mut connection, &settings.schema, shards, identity)?;
     Ok(Migrated::Created { shards })
 }
@@ -92,8 +96,9 @@ fn create(
     let steps = STEPS.map(|step| step.replace("{schema}", schema)).concat();
     let meta = format!("insert into {schema}.meta (name, value) values ($1, $2)");
     let fence = format!(
-        "insert into {schema}.shard (shard, epoch, commits) select n, 0, 0 from generate_series(0, $1::bigint - 1) n"
+        "insert into {schema}.shard (shard, epoch, commits) select n, 0, 0 from generate_series($2::bigint, $1::bigint - 1) n"
     );
+    let first = i64::from(OF_BOOK);
     connection.run(async |client| {
         let transaction = client.transaction().await?;
         transaction.batch_execute(&steps).await?;
@@ -102,7 +107,7 @@ fn create(
         {
             transaction.execute(&meta, &[&name, &value]).await?;
         }
-        transaction.execute(&fence, &[&i64::from(shards)]).await?;
+        transaction.execute(&fence, &[&i64::from(shards), &first]).await?;
         transaction.commit().await
     })
 }
@@ -130,12 +135,16 @@ pub(crate) fn read_format(connection: &mut Connection, schema: &str) -> Result<O
     else {
         return Err(SharedJournalError::Schema(format!("{table} is incomplete: it is none of this program's")));
     };
-    Ok(Some(Format { version, shards, identity }))
+    let is_whole = value(&named(IMPORT_UNDER_WAY)).is_none();
+    Ok(Some(Format { version, shards, identity, is_whole }))
 }
 
 /// The format of a log that this program can use.
 pub(crate) fn usable_format(connection: &mut Connection, schema: &str) -> Result<Format, SharedJournalError> {
     match read_format(connection, schema)? {
+        Some(Format { is_whole: false, .. }) => Err(SharedJournalError::Schema(format!(
+            "an import into the schema {schema} is under way or has failed: after a failure, drop the schema and begin again"
+        ))),
         Some(format) if format.version == VERSION => Ok(format),
         Some(Format { version, .. }) => Err(SharedJournalError::Schema(format!(
             "the log has version {version}, this program reads and writes {VERSION}"
@@ -148,7 +157,12 @@ pub(crate) fn usable_format(connection: &mut Connection, schema: &str) -> Result
 
 /// A new number for this process: its claims are told from those of every other one by it.
 pub(crate) fn incarnation() -> Result<Uuid, SharedJournalError> {
+    new_identity().map(Uuid::from_bytes)
+}
+
+/// Random bytes that name something new.
+pub(crate) fn new_identity() -> Result<[u8; 16], SharedJournalError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| SharedJournalError::Unreachable(error.to_string()))?;
-    Ok(Uuid::from_bytes(bytes))
+    Ok(bytes)
 }

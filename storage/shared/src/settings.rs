@@ -65,8 +65,9 @@ impl JournalSettings {
             return Err(SettingsError::Schema);
         }
         let is_on_this_machine = config.get_hosts().iter().all(is_loopback);
-        if config.get_ssl_mode() == SslMode::Prefer && !is_on_this_machine {
-            config.ssl_mode(SslMode::Require); // Whoever is in between could otherwise say that there is no TLS.
+        if config.get_ssl_mode() == SslMode::Prefer {
+            // To another machine TLS must be, since whoever is in between could otherwise say that there is none.
+            config.ssl_mode(if is_on_this_machine { SslMode::Disable } else { SslMode::Require });
         }
         config.application_name("till").connect_timeout(patience).tcp_user_timeout(patience);
         Ok(JournalSettings { config, ca_file: None, schema: schema.to_owned(), patience })
@@ -116,7 +117,8 @@ mod tests {
     fn another_machine_is_spoken_to_by_tls_unless_the_address_says_otherwise() {
         let mode = |address| settings(address).expect("it is one").config.get_ssl_mode();
         assert_eq!(mode("postgres://till@db1,db2/till"), SslMode::Require);
-        assert_eq!(mode("postgres://till@127.0.0.1/till"), SslMode::Prefer);
+        assert_eq!(mode("postgres://till@127.0.0.1/till"), SslMode::Disable);
+        assert_eq!(mode("postgres://till@localhost/till?sslmode=require"), SslMode::Require);
         assert_eq!(mode("postgres://till@127.0.0.1,db2/till"), SslMode::Require);
         assert_eq!(mode("postgres://till@db1/till?sslmode=disable"), SslMode::Disable);
     }

@@ -1,9 +1,16 @@
 //! Shards: a merchant's log belongs to one, by the hash of its id.
 
+use std::collections::BTreeMap;
+
 use till_domain::ids::MerchantId;
 
-/// The number of a shard.
+/// The number of a shard. Those of logs count from 0; those below are of rows that belong to no log.
 pub(crate) type Shard = i16;
+
+/// The shard of deliveries to webhooks.
+pub(crate) const OF_DELIVERIES: Shard = -1;
+/// The shard of the sandbox's book, which is the lowest one.
+pub(crate) const OF_BOOK: Shard = -2;
 
 /// The shard of a merchant, of `shards` in all.
 pub(crate) fn shard_of(merchant_id: MerchantId, shards: u16) -> Shard {
@@ -21,6 +28,9 @@ pub(crate) struct Hold {
     /// The number of commits.
     pub(crate) commits: i64,
 }
+
+/// Shards that are held.
+pub(crate) type Holds = BTreeMap<Shard, Hold>;
 
 #[cfg(test)]
 mod tests {

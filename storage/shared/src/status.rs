@@ -22,7 +22,7 @@ pub struct JournalStatus {
     pub waits_for_standby: bool,
     /// Settings of the server that give commits up in a crash, such as `fsync = off`.
     pub unsafe_settings: Vec<String>,
-    /// Seconds for which the oldest snapshot is held. It keeps old versions of the fence's rows.
+    /// Seconds for which the oldest snapshot is held. It keeps old versions of the fence's rows. A vacuum keeps none.
     pub oldest_snapshot_seconds: f64,
 }
 
@@ -35,7 +35,8 @@ const QUERY: &str = "
            array(select name || ' = ' || setting from pg_settings
                  where name in ('fsync', 'full_page_writes') and setting = 'off'),
            coalesce((select extract(epoch from max(now() - xact_start))::float8 from pg_stat_activity
-                     where backend_xmin is not null and pid <> pg_backend_pid()), 0)";
+                     where backend_xmin is not null and pid <> pg_backend_pid()
+                       and pid not in (select pid from pg_stat_progress_vacuum)), 0)";
 
 /// Asks the database for the state of the log.
 ///

@@ -2,6 +2,7 @@
 //!
 //! | kind | layout after the kind (1) and the merchant (16) | bytes | value |
 //! |---|---|---|---|
+//! | 0 | (nothing follows) | 1 | of which place's rows these are a repetition, and how many of its commits they have |
 //! | 1 | delivery (16) | 33 | the delivery |
 //! | 2 | webhook (16) | 33 | its progress |
 //! | 3 | webhook (16), due at, milliseconds (8), delivery (16) | 57 | none: the delivery is pending |
@@ -69,9 +70,9 @@ pub(super) fn value_kind(key: &[u8]) -> Option<ValueKind> {
     (key.len() == MERCHANT_LEN + rest_len).then_some(kind)
 }
 
-/// Every key, of all merchants.
+/// Every key, of all merchants. Kind 0 is a note of the database: [`crate::engine::POSITION_KEY`].
 pub(super) fn every_key() -> KeyRange {
-    (vec![u8::MIN], vec![u8::MAX])
+    (vec![DELIVERY], vec![u8::MAX])
 }
 
 /// The key of a webhook's progress.

@@ -8,10 +8,11 @@ use till_domain::time::Millis;
 
 use super::contract::{Deliveries, DeliveriesError, DeliveryBatch, DeliveryFilter, DeliveryPage};
 use super::delivery::{Delivery, DeliveryStatus, WebhookProgress};
-use super::read::{DeliveryReader, damaged, due_key, first_key};
+use super::keys::ValueKind;
+use super::read::{DeliveryReader, damaged, decode, due_key, first_key};
 use super::sorted::{Changes, SortedRows};
 use super::{keys, shapes};
-use crate::rows::Cursor;
+use crate::rows::{Cursor, RowPair};
 
 /// The number of deliveries that are ended in one write.
 const ENDED_AT_ONCE: usize = 1_000;
@@ -55,6 +56,23 @@ impl<R: SortedRows> DeliveryStore<R> {
         let keys = keys::of_delivery(merchant_id, now).into_iter();
         changes.put.extend(keys.map(|key| (key, std::mem::take(&mut value))));
         Ok(())
+    }
+
+    /// Adds rows with values to a store that does not have them, with the lists that they are in.
+    pub(super) fn add_with_lists(&self, rows: &[RowPair]) -> Result<(), DeliveriesError> {
+        let _only_writer = self.lock();
+        let mut changes = Changes::default();
+        for (key, value) in rows {
+            changes.put.push((key.clone(), value.clone()));
+            if keys::value_kind(key) == Some(ValueKind::Delivery)
+                && let (Some(merchant_id), Some(id)) = (keys::merchant(key), keys::listed(key))
+            {
+                let lists = keys::of_delivery(merchant_id, &decode(id, value)?);
+                // The first key is that of the row.
+                changes.put.extend(lists.into_iter().skip(1).map(|key| (key, Vec::new())));
+            }
+        }
+        self.rows.write(changes)
     }
 
     /// Ends some pending deliveries, and returns their number.

@@ -21,6 +21,9 @@ const LOG_FILES_MAX: usize = 2;
 /// Bytes of log from which a copy of the files would be preceded by a flush. This value means never.
 const NEVER_FLUSH: u64 = u64::MAX;
 
+/// The key of the note of an auxiliary database that repeats rows of another place. It is below all others.
+pub const POSITION_KEY: &[u8] = &[0];
+
 /// The options of an auxiliary database. When it is opened, a torn end of its log is cut.
 #[must_use]
 pub fn auxiliary_database_options() -> Options {

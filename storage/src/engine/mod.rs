@@ -5,6 +5,7 @@ mod batch;
 mod copy;
 mod disk;
 mod file_watch;
+mod following;
 mod format;
 pub mod high_water;
 mod identity;
@@ -24,7 +25,7 @@ mod time_limit;
 mod unlogged;
 mod statistics;
 
-pub use auxiliary::{auxiliary_database_options, link_database};
+pub use auxiliary::{POSITION_KEY, auxiliary_database_options, link_database};
 pub use copy::{
     BEFORE_DIRECTORY, MANIFEST_FILE, REPAIRED_DIRECTORY, RESTORING_FILE, is_repair_unfinished, mark_copy, refuse_unfit,
 };
@@ -33,7 +34,7 @@ pub use file_watch::{FileWatch, OnFileGone};
 pub use format::{FORMAT, ROW_FORMAT};
 pub use identity::StoreIdentity;
 pub use open::is_new;
-pub use options::EngineOptions;
+pub use options::{EngineOptions, RepeatedLog};
 pub(crate) use read::walk;
 pub use refusal::{CloseError, OpenError};
 pub use stopped::{HeldDirectory, StoppedStore};

@@ -17,7 +17,7 @@ use crate::family::Family;
 use crate::journal::CommitNumber;
 use crate::journal::layout::read_meta_number;
 use crate::keys::{GivenUpKey, MetaKey};
-use crate::rows::RowError;
+use crate::rows::{RowError, RowReader};
 
 use super::EngineOptions;
 use super::copy::refuse_unfit;
@@ -58,7 +58,8 @@ pub(super) fn open(options: &EngineOptions) -> Result<Opened, OpenError> {
     })?;
     let db_dir = options.directory.join("db");
     let mark = options.directory.join("high-water");
-    if !mark.exists() && manifest::is_database(&db_dir) && options.accept_loss_up_to.is_none() {
+    let needs_mark = options.accept_loss_up_to.is_none() && options.repeats.is_none();
+    if !mark.exists() && manifest::is_database(&db_dir) && needs_mark {
         return Err(OpenError::NoMark { file: mark, what: "is missing" }); // Before one is made.
     }
     let (high_water, found) = HighWater::open(&options.directory)?;
@@ -104,6 +105,8 @@ struct Survey {
     format: Option<u32>,
     row_format: Option<u32>,
     starts: u64,
+    /// The identity of the log elsewhere that the store repeats.
+    repeats: Option<[u8; 16]>,
 }
 
 /// The files to look at when RocksDB's message names no table and no log.
@@ -124,8 +127,9 @@ impl OpenAttempt<'_> {
     fn known(&self, found: FoundMark) -> Result<KnownState, OpenError> {
         let what = match found {
             FoundMark::Mark(mark) if mark == Mark::default() => return Ok(KnownState::HalfMade),
-            FoundMark::Mark(mark) => return Ok(KnownState::Mark(mark)),
             FoundMark::Missing if !manifest::is_database(&self.db_dir) => return Ok(KnownState::Nothing),
+            _ if self.options.repeats.is_some() => return Ok(KnownState::Mark(Mark::default())),
+            FoundMark::Mark(mark) => return Ok(KnownState::Mark(mark)),
             FoundMark::Missing => "is missing",
             FoundMark::Damaged => "is damaged",
         };
@@ -191,11 +195,23 @@ impl OpenAttempt<'_> {
             Err(closed) => return Err(self.closed(closed)),
         };
         check_formats(&survey)?;
+        self.check_repeated(survey.repeats)?;
         let last = survey.last_commit.unwrap_or_default();
         if last < marked && !self.gives_up(marked) {
             return Err(OpenError::CommitsMissing { first: last.next(), last: marked });
         }
         Ok(Some(survey))
+    }
+
+    /// Compares the log that the store repeats with the one that it is to repeat.
+    fn check_repeated(&self, found: Option<[u8; 16]>) -> Result<(), OpenError> {
+        let directory = self.options.directory.clone();
+        match (found, self.options.repeats.map(|log| log.identity)) {
+            (found, asked) if found == asked => Ok(()),
+            (Some(_), None) => Err(OpenError::RepeatsLog { directory }),
+            (Some(_), Some(_)) => Err(OpenError::RepeatsNot { directory, what: "repeats another log" }),
+            (None, _) => Err(OpenError::RepeatsNot { directory, what: "has a store with a log of its own" }),
+        }
     }
 
     fn gives_up(&self, marked: CommitNumber) -> bool {
@@ -223,7 +239,7 @@ impl OpenAttempt<'_> {
     fn begin(self, (db, options): Writable, survey: Survey, marked: CommitNumber) -> Result<Opened, OpenError> {
         let found = survey.last_commit.unwrap_or_default();
         let last_commit = found.max(marked);
-        let starts = survey.starts.saturating_add(1);
+        let starts = survey.starts.saturating_add(1).max(self.options.repeats.map_or(0, |log| log.claim));
         let meta = handle(&db, Family::Meta);
         let identity = match read_meta_number(&Live(&db), MetaKey::Identity) {
             Ok(Some(bytes)) => StoreIdentity(bytes),
@@ -236,6 +252,9 @@ impl OpenAttempt<'_> {
         batch.put_cf(meta, MetaKey::LastCommit.encode(), last_commit.0.to_be_bytes());
         batch.put_cf(meta, MetaKey::Starts.encode(), starts.to_be_bytes());
         batch.put_cf(meta, MetaKey::Identity.encode(), identity.0);
+        if let Some(log) = self.options.repeats.filter(|_| survey.repeats.is_none()) {
+            batch.put_cf(meta, MetaKey::LogElsewhere.encode(), log.identity);
+        }
         if found < marked {
             tracing::warn!(first = %found.next(), last = %marked, "acknowledged commits were given up");
             batch.put_cf(meta, GivenUpKey(found.next()).encode(), marked.0.to_be_bytes());
@@ -326,6 +345,9 @@ fn survey(db: &DB) -> Result<Survey, RowError> {
         format: read_meta_number(&reader, MetaKey::Format)?.map(u32::from_be_bytes),
         row_format: read_meta_number(&reader, MetaKey::RowFormat)?.map(u32::from_be_bytes),
         starts: read_meta_number(&reader, MetaKey::Starts)?.map_or(0, u64::from_be_bytes),
+        repeats: reader
+            .get(Family::Meta, &MetaKey::LogElsewhere.encode())?
+            .and_then(|note| note.first_chunk().copied()),
     })
 }
 

@@ -26,6 +26,18 @@ pub struct EngineOptions {
     pub queues_for_archive: bool,
     /// An operator's explicit consent that acknowledged commits up to this one may be missing.
     pub accept_loss_up_to: Option<CommitNumber>,
+    /// The log elsewhere that the store repeats. Its writes are not synced then, and its mark does not count: what a crash
+    /// takes is fetched again.
+    pub repeats: Option<RepeatedLog>,
+}
+
+/// A log elsewhere that a store repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RepeatedLog {
+    /// Its identity.
+    pub identity: [u8; 16],
+    /// A number that is greater than at every opening before, of whatever store: epochs begin with it.
+    pub claim: u64,
 }
 
 impl EngineOptions {
@@ -43,6 +55,7 @@ impl EngineOptions {
             disk_reserve_bytes: 512 * MIB,
             queues_for_archive: false,
             accept_loss_up_to: None,
+            repeats: None,
         }
     }
 }

@@ -68,6 +68,26 @@ pub enum OpenError {
         /// The format of the store.
         found: u32,
     },
+    /// It repeats a log in a database, and only a server that uses this log may write to it.
+    #[error(
+        "{directory} repeats a log in a database: start with --journal and the address of that database",
+        directory = directory.display()
+    )]
+    RepeatsLog {
+        /// The data directory.
+        directory: PathBuf,
+    },
+    /// It does not repeat the log in the database.
+    #[error(
+        "{directory} {what}: name an empty directory with --data, or remove this one if nothing in it is needed",
+        directory = directory.display()
+    )]
+    RepeatsNot {
+        /// The data directory.
+        directory: PathBuf,
+        /// What it has instead.
+        what: &'static str,
+    },
     /// A newer program derived its rows.
     #[error("the store has row format {found}, this program reads up to {ROW_FORMAT}: upgrade the program")]
     RowFormatTooNew {

@@ -194,6 +194,11 @@ pub(super) fn synced_write() -> WriteOptions {
     write
 }
 
+/// The write is in the log when it returns: safe from the end of the process, but not from a power cut.
+pub(super) fn unsynced_write() -> WriteOptions {
+    WriteOptions::default()
+}
+
 /// The write is in the memtables when it returns, and on the disk once they are flushed.
 pub(super) fn unlogged_write() -> WriteOptions {
     let mut write = WriteOptions::default();

@@ -14,14 +14,14 @@ use till_domain::ids::MerchantId;
 use crate::archive_queue::queue_value;
 use crate::commit::Histogram;
 use crate::family::Family;
-use crate::first_commit::FirstCommit;
+use crate::first_commit::{FirstCommit, LogElsewhere};
 use crate::journal::claims::{Claims, WriteOutcome, WritePlan};
 use crate::journal::layout::{self, WriteSink};
 use crate::journal::{
     Append, AppendVerdict, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrites, Sequence, StoredRecord,
     StoredSnapshot,
 };
-use crate::keys::UnarchivedKey;
+use crate::keys::{MetaKey, UnarchivedKey};
 use crate::rows::{LaggingRows, ReadAtHand, RowError, RowGate, RowReader, RowStore, ScanDirection, Visit};
 use crate::statistics::StatisticsSource;
 
@@ -53,10 +53,12 @@ pub struct Engine {
     db_dir: PathBuf,
     families: FamilyIds,
     identity: StoreIdentity,
+    repeats: bool,
     was_closed: bool,
     queues_for_archive: bool,
     first_commit: Mutex<Option<Arc<dyn FirstCommit>>>,
-    /// Write options: each write is on the disk when it returns.
+    log_elsewhere: OnceLock<Arc<dyn LogElsewhere>>,
+    /// Write options: each write is on the disk when it returns, unless the store repeats a log that is elsewhere.
     write_options: WriteOptions,
     write_times: Histogram,
     /// Failed flushes and compactions whose reason was asked for.
@@ -102,10 +104,16 @@ impl Engine {
             options: database,
             directory: options.directory.clone(),
             identity,
+            repeats: options.repeats.is_some(),
             was_closed: opened.was_closed,
             queues_for_archive: options.queues_for_archive,
             first_commit: Mutex::default(),
-            write_options: settings::synced_write(),
+            log_elsewhere: OnceLock::new(),
+            write_options: if options.repeats.is_some() {
+                settings::unsynced_write()
+            } else {
+                settings::synced_write()
+            },
             write_times: Histogram::default(),
             background_errors_asked: AtomicU64::new(0),
             disk_reserve_bytes: options.disk_reserve_bytes,
@@ -137,6 +145,18 @@ impl Engine {
     /// Sets the place to which commits are written, from now on, before the store writes them.
     pub fn commit_first_in(&self, place: Arc<dyn FirstCommit>) {
         *self.first_commit.lock() = Some(place);
+    }
+
+    /// Sets the log that this store repeats: it fetches what it lacks from there, and writes commits there first. Without
+    /// [`EngineOptions::repeats`], or a second time, nothing is changed.
+    pub fn follow(&self, log: Arc<dyn LogElsewhere>) {
+        if self.repeats && self.log_elsewhere.set(Arc::clone(&log)).is_ok() {
+            self.commit_first_in(log);
+        }
+    }
+
+    pub(super) fn log_elsewhere(&self) -> Option<&dyn LogElsewhere> {
+        self.log_elsewhere.get().map(Arc::as_ref)
     }
 
     fn first_commit(&self) -> Option<Arc<dyn FirstCommit>> {
@@ -346,11 +366,61 @@ impl Engine {
                 before = commit;
             }
         }
+        if let Some(log) = self.log_elsewhere() {
+            sink.put(Family::Meta, &MetaKey::LogElsewhere.encode(), &log.position());
+        }
         let started = Instant::now();
         self.db.write_opt(sink.finish(), &self.write_options).map_err(rocksdb::Error::into_string)?;
         self.write_times.record_micros(started.elapsed());
+        if self.repeats {
+            return Ok(());
+        }
         let marked = self.high_water.advance(last);
         marked.map_err(|error| format!("the high-water mark could not be written: {error}"))
+    }
+
+    /// Writes outside of a group, and under a number of its own when `compose` returns one.
+    pub(super) fn write_apart(
+        &self,
+        compose: impl FnOnce(&Engine, &mut BatchSink<'_>) -> Result<Option<CommitNumber>, JournalError>,
+    ) -> Result<(), JournalError> {
+        let mut disk = self.writer();
+        if let Some(reason) = self.stopped.get().or_else(|| self.failure.get()) {
+            return Err(JournalError::Stopped { reason: reason.clone() });
+        }
+        let mut sink = BatchSink::new(&self.families, 0);
+        let commit = compose(self, &mut sink)?;
+        let batch = sink.finish();
+        let byte_count = u64::try_from(batch.size_in_bytes()).unwrap_or(u64::MAX);
+        let admitted = disk.admit(byte_count, Instant::now());
+        // What little a server needs to go on with is fetched also to a full disk.
+        let admitted = admitted.or_else(|reason| {
+            disk.admit_below_reserve(byte_count, Instant::now()).map_err(|_| JournalError::Unreadable { reason })
+        });
+        admitted?;
+        let written = self.db.write_opt(batch, &self.write_options).map_err(rocksdb::Error::into_string);
+        written.map_err(|reason| {
+            drop(self.failure.set(reason.clone())); // The first reason is kept.
+            JournalError::Stopped { reason }
+        })?;
+        if let Some(commit) = commit {
+            self.last_commit.store(commit.0, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Moves the mark to the last commit, durably.
+    pub(super) fn mark_last_commit(&self) -> std::io::Result<()> {
+        self.high_water.advance(self.last_commit())?;
+        self.high_water.sync()
+    }
+
+    pub(super) const fn claims(&self) -> &Claims {
+        &self.claims
+    }
+
+    pub(super) fn forget_caught_up(&self, merchant_id: MerchantId) {
+        self.caught_up.write().remove(&merchant_id);
     }
 
     fn remember_caught_up(&self, merchant_id: MerchantId) {
@@ -374,6 +444,7 @@ fn bytes_of(group: &[Append]) -> u64 {
 
 impl Journal for Engine {
     fn claim(&self, merchant_id: MerchantId) -> Result<Claim, JournalError> {
+        self.fetch_missing(merchant_id)?;
         let claim = self.claims.claim(merchant_id, || layout::read_durable(&self.live(), merchant_id))?;
         let applied = self.applied(merchant_id).inspect_err(|_| self.release(merchant_id, claim.epoch))?;
         self.lagging.note(merchant_id, applied, claim.head);
@@ -464,14 +535,15 @@ impl RowStore for Engine {
     }
 
     fn gate(&self, merchant_id: MerchantId) -> Result<RowGate, RowError> {
+        let is_ahead = self.log_elsewhere().is_some_and(|log| log.may_be_ahead(merchant_id));
         // Once caught up, always caught up: every append writes head and position together.
-        if self.caught_up.read().contains(&merchant_id) {
+        if !is_ahead && self.caught_up.read().contains(&merchant_id) {
             return Ok(RowGate::Open);
         }
         let moment = Noting { reader: SnapshotReader::now(&self.db), directory: &self.directory };
         let applied = layout::read_applied(&moment, merchant_id)?;
         let head = layout::read_head(&moment, merchant_id)?;
-        if applied != head {
+        if is_ahead || applied != head {
             return Ok(RowGate::Behind { applied, head });
         }
         self.remember_caught_up(merchant_id);
@@ -525,7 +597,6 @@ impl RowStore for Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::BatchId;
 
     #[test]
     fn a_write_of_rows_with_unknown_outcome_stops_later_appends() {
@@ -536,18 +607,8 @@ mod tests {
         let shop = MerchantId::from_bytes([1; 16]);
         let rows = engine.append_rows(shop, &RowWrites::default(), Head::EMPTY);
         assert_eq!(rows, Err(unwritten), "the outcome of the first write is unknown");
-        let append = Append {
-            merchant_id: shop,
-            epoch: engine.claim(shop).expect("nobody else has it").epoch,
-            expected_head: Head::EMPTY,
-            new_head: Head::EMPTY,
-            batch_id: BatchId::default(),
-            records: Vec::new(),
-            vault: RowWrites::default(),
-            derived: RowWrites::default(),
-            snapshot: None,
-            may_use_reserve: false,
-        };
+        let claim = engine.claim(shop).expect("nobody else has it");
+        let append = Append::nothing(shop, claim.epoch, claim.head);
         assert_eq!(engine.append(vec![append.clone()]), [AppendVerdict::Ambiguous("an unknown outcome".to_owned())]);
         assert!(matches!(engine.append(vec![append])[..], [AppendVerdict::Unavailable(_)]));
     }

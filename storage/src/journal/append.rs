@@ -35,6 +35,23 @@ pub struct Append {
 }
 
 impl Append {
+    /// A batch that writes nothing yet, under the claim of this epoch and decided on this head.
+    #[must_use]
+    pub fn nothing(merchant_id: MerchantId, epoch: Epoch, head: Head) -> Append {
+        Append {
+            merchant_id,
+            epoch,
+            expected_head: head,
+            new_head: head,
+            batch_id: BatchId::default(),
+            records: Vec::new(),
+            vault: RowWrites::default(),
+            derived: RowWrites::default(),
+            snapshot: None,
+            may_use_reserve: false,
+        }
+    }
+
     /// About the number of bytes that the batch adds to the write: the limits of the queue and of a group count it.
     #[must_use]
     pub fn byte_count(&self) -> usize {

@@ -205,8 +205,12 @@ impl Claims {
                 return;
             }
             let batches: Vec<(CommitNumber, &Append)> = plan.writes(group).collect();
-            let verdicts = place.commit(&batches, stored);
-            if verdicts.len() != batches.len() || verdicts.iter().any(|verdict| *verdict != FirstVerdict::Written) {
+            let mut verdicts = place.commit(&batches, stored);
+            let is_whole = verdicts.len() == batches.len();
+            if !is_whole {
+                verdicts.clear(); // Which verdict is of which batch is unknown.
+            }
+            if !is_whole || verdicts.iter().any(|verdict| *verdict != FirstVerdict::Written) {
                 let refused = plan.keep_written(group, verdicts, stored);
                 self.settle(&refused, WriteOutcome::NotWritten);
             }
@@ -288,7 +292,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::journal::{BatchId, RowWrites, SnapshotWrite};
+    use crate::journal::SnapshotWrite;
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
 
@@ -302,18 +306,8 @@ mod tests {
 
     fn append(epoch: Epoch, snapshot_at: Option<u64>) -> Append {
         let at = |sequence| Head { sequence: Sequence(sequence), hash: [0; 32] };
-        Append {
-            merchant_id: MERCHANT,
-            epoch,
-            expected_head: Head::EMPTY,
-            new_head: Head::EMPTY,
-            batch_id: BatchId::default(),
-            records: Vec::new(),
-            vault: RowWrites::default(),
-            derived: RowWrites::default(),
-            snapshot: snapshot_at.map(|sequence| SnapshotWrite { at: at(sequence), bytes: Vec::new() }),
-            may_use_reserve: false,
-        }
+        let snapshot = snapshot_at.map(|sequence| SnapshotWrite { at: at(sequence), bytes: Vec::new() });
+        Append { snapshot, ..Append::nothing(MERCHANT, epoch, Head::EMPTY) }
     }
 
     #[test]

@@ -138,9 +138,14 @@ fn write_snapshots(append: &Append, step: &PlannedBatch, sink: &mut impl WriteSi
 
 fn write_positions(after: &ByMerchant<Durable>, sink: &mut impl WriteSink) {
     for (&merchant_id, durable) in after {
-        sink.put(Family::Meta, &HeadKey(merchant_id).encode(), &encode_head(durable.head));
+        write_head(merchant_id, durable.head, sink);
         write_applied(merchant_id, durable.head, sink);
     }
+}
+
+/// Passes the head of a merchant's log to the sink.
+pub(crate) fn write_head(merchant_id: MerchantId, head: Head, sink: &mut impl WriteSink) {
+    sink.put(Family::Meta, &HeadKey(merchant_id).encode(), &encode_head(head));
 }
 
 /// Passes the position of a merchant's rows to the sink.

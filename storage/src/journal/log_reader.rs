@@ -8,7 +8,8 @@ use till_domain::ids::MerchantId;
 use crate::shapes::{Personal, ShapeError, decode_mutation};
 
 use super::{
-    CommitNumber, DecodedRecord, Head, JournalError, RecordError, RecordHeader, Sequence, StoredRecord, record,
+    CommitNumber, DecodedRecord, EncodedRecord, Head, JournalError, RecordError, RecordHeader, Sequence, StoredRecord,
+    record,
 };
 
 /// Records that are asked for at once.
@@ -128,4 +129,23 @@ impl<'a> LogReader<'a> {
         self.at = record.head();
         Ok(Some(record))
     }
+}
+
+/// Records as a log has them, each of which must follow the one before it, the first one `head`.
+///
+/// # Errors
+/// [`JournalError::Record`] names the first that does not, or is damaged.
+pub fn following(
+    merchant_id: MerchantId,
+    head: Head,
+    stored: impl Iterator<Item = Vec<u8>>,
+) -> Result<Vec<EncodedRecord>, JournalError> {
+    let (mut head, mut records) = (head, Vec::new());
+    for bytes in stored {
+        let next = record::decode(&bytes).and_then(|record| record.follow(merchant_id, head));
+        let sequence = head.sequence.next();
+        head = next.map_err(|source| JournalError::Record { merchant_id, sequence, source })?;
+        records.push(EncodedRecord { sequence, hash: head.hash, bytes });
+    }
+    Ok(records)
 }

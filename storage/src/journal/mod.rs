@@ -15,7 +15,7 @@ pub use append::{Append, AppendVerdict, SnapshotWrite};
 pub use contract::{Claim, Journal, JournalError, READ_BYTES_MAX, StoredRecord};
 pub use head::{BatchId, CommitNumber, Epoch, Head, Sequence};
 pub use layout::decode_stored;
-pub use log_reader::{LogError, LogReader, LogRecord, LogRecordError};
+pub use log_reader::{LogError, LogReader, LogRecord, LogRecordError, following};
 pub use record::{DecodedRecord, EncodedRecord, RecordError, RecordHeader, RecordType};
 pub use row_writes::{BegunRow, RowWrite, RowWrites};
 pub use snapshot::StoredSnapshot;

@@ -6,6 +6,7 @@ mod proxy;
 #[path = "../../../tests/fixtures/mod.rs"]
 mod fixtures;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fixtures::{Chain, merchant};
@@ -14,7 +15,7 @@ use proxy::{Proxy, Treatment};
 use till_domain::ids::MerchantId;
 use till_shared::{JournalSettings, Migrated, SharedJournal, SharedJournalError, migrate, status};
 use till_storage::family::Family;
-use till_storage::first_commit::{FirstCommit, FirstVerdict};
+use till_storage::first_commit::{FirstCommit, FirstVerdict, LogElsewhere};
 use till_storage::journal::{Append, CommitNumber, Epoch, Head, RowWrite, Sequence};
 
 const SHOP: MerchantId = merchant(1);
@@ -34,7 +35,11 @@ fn server() -> Postgres {
 }
 
 fn opened(server: &Postgres) -> SharedJournal {
-    SharedJournal::open(&settings(server.port())).expect("there is a log")
+    opened_at(server.port())
+}
+
+fn opened_at(port: u16) -> SharedJournal {
+    SharedJournal::open(&settings(port), Arc::new(|| {})).expect("there is a log")
 }
 
 fn chain(merchant_id: MerchantId) -> Chain {
@@ -81,10 +86,10 @@ fn a_group_is_written_with_its_rows_and_read_back() {
     let ends: Vec<(MerchantId, Vec<u8>)> = logs.into_iter().map(|log| (log.merchant_id, log.last_record)).collect();
     assert_eq!(ends, [(SHOP, bytes(&group[2..]).remove(0)), (CAFE, bytes(&group[1..2]).remove(0))]);
     assert_eq!(journal.reader().logs(Some(SHOP), 10).expect("readable").len(), 1);
-    assert_eq!(journal.reader().last_record(merchant(9)), Ok(None));
+    assert_eq!(journal.reader().record(merchant(9), Sequence(1)), Ok(None));
     let rows = |family, prefix: &[u8]| {
-        let rows = journal.reader().rows(family, prefix, None, 10).expect("readable");
-        rows.into_iter().map(|row| (row.key, row.value)).collect::<Vec<_>>()
+        let range = (prefix.to_vec(), [prefix, &[u8::MAX; 9]].concat());
+        journal.reader().rows(family, &range, 10).expect("readable")
     };
     assert_eq!(rows(Family::Vault, b"k"), [(b"key".to_vec(), b"last".to_vec())]);
     assert_eq!(rows(Family::Vault, b"other"), []);
@@ -100,7 +105,10 @@ fn a_group_is_written_with_its_rows_and_read_back() {
 fn a_log_is_made_once_and_described() {
     let server = Postgres::start();
     let settings = settings(server.port());
-    assert!(matches!(SharedJournal::open(&settings), Err(SharedJournalError::Schema(_))), "there is no log");
+    assert!(
+        matches!(SharedJournal::open(&settings, Arc::new(|| {})), Err(SharedJournalError::Schema(_))),
+        "there is no log"
+    );
     assert!(matches!(migrate(&settings, Some(0)), Err(SharedJournalError::Schema(_))));
     assert_eq!(migrate(&settings, Some(8)), Ok(Migrated::Created { shards: 8 }));
     assert_eq!(migrate(&settings, None), Ok(Migrated::Present { shards: 8 }));
@@ -111,7 +119,10 @@ fn a_log_is_made_once_and_described() {
     assert_eq!((status.waits_for_standby, status.synchronous_standbys), (false, Some(0)));
     assert_eq!(status.unsafe_settings, ["fsync = off"]);
     server.sql("update till.meta set value = '\\x0000000000000063' where name = 'version'");
-    assert!(matches!(SharedJournal::open(&settings), Err(SharedJournalError::Schema(_))), "it is newer");
+    assert!(
+        matches!(SharedJournal::open(&settings, Arc::new(|| {})), Err(SharedJournalError::Schema(_))),
+        "it is newer"
+    );
 }
 
 #[test]
@@ -162,7 +173,7 @@ fn a_statement_that_arrives_after_a_claim_writes_nothing_and_is_sent_again_under
 fn an_answer_that_is_lost_is_found_out_whether_the_statement_arrived_or_not() {
     let server = server();
     let proxy = Proxy::before(server.port());
-    let journal = SharedJournal::open(&settings(proxy.port)).expect("there is a log");
+    let journal = opened_at(proxy.port);
     let mut shop = chain(SHOP);
     let mut written = Vec::new();
     for treatment in [Treatment::Swallow, Treatment::Dark, Treatment::Reset] {
@@ -176,7 +187,7 @@ fn an_answer_that_is_lost_is_found_out_whether_the_statement_arrived_or_not() {
     }
     assert_eq!(journal.stats().uncertain, 3);
     assert_eq!(log(&journal, SHOP), bytes(&written));
-    assert_eq!(journal.may_be_ahead(SHOP), Ok(false));
+    assert!(!journal.may_be_ahead(SHOP));
 }
 
 #[test]
@@ -211,7 +222,7 @@ fn a_commit_that_waits_for_its_standby_is_never_taken_for_done_when_its_backend_
 fn an_outcome_that_cannot_be_found_out_is_unknown_until_it_can() {
     let server = server();
     let proxy = Proxy::before(server.port());
-    let journal = SharedJournal::open(&settings(proxy.port)).expect("there is a log");
+    let journal = opened_at(proxy.port);
     let (mut shop, mut cafe) = (chain(SHOP), chain(CAFE));
     assert_eq!(commit(&journal, &[shop.batch(&[b"1"])]), [FirstVerdict::Written]);
     proxy.treat_open(Treatment::Swallow);
@@ -227,10 +238,14 @@ fn an_outcome_that_cannot_be_found_out_is_unknown_until_it_can() {
     assert!(started.elapsed() < PATIENCE * 6, "{:?}", started.elapsed());
     let refused = commit(&journal, &[cafe.batch(&[b"1"])]);
     assert!(matches!(refused[..], [FirstVerdict::Unavailable(_)]), "{refused:?}");
-    assert!(journal.may_be_ahead(SHOP).is_err(), "nobody may claim the log yet");
+    assert!(journal.may_be_ahead(SHOP) && !journal.may_be_ahead(CAFE));
+    let before = Head { sequence: Sequence(1), hash: append.expected_head.hash };
+    assert!(journal.records_after(SHOP, before).is_err(), "nobody may claim the log yet");
     server.run();
-    assert_eq!(journal.may_be_ahead(SHOP), Ok(true));
-    assert_eq!(journal.may_be_ahead(SHOP), Ok(false), "it is asked for once");
+    let missing = journal.records_after(SHOP, before).expect("readable again");
+    assert_eq!(missing.len(), 1);
+    journal.note_followed(SHOP);
+    assert!(!journal.may_be_ahead(SHOP));
     assert_eq!(log(&journal, SHOP).len(), 2);
     assert_eq!(commit(&journal, &[shop.batch(&[b"3"])]), [FirstVerdict::Written]);
 }
@@ -269,4 +284,45 @@ fn stops_its_shard_alone(change: &str) {
         assert!(matches!(verdicts[..], [FirstVerdict::Unavailable(_), FirstVerdict::Written]), "{verdicts:?}");
     }
     assert_eq!((journal.stats().shards_lost, log(&journal, SHOP).len()), (1, 1));
+}
+
+#[test]
+fn a_promoted_standby_has_everything_and_goes_on() {
+    let primary = server();
+    let standby = primary.standby();
+    primary.wait_for_standby(true);
+    let proxy = Proxy::before(primary.port());
+    let (journal, mut shop) = (opened_at(proxy.port), chain(SHOP));
+    let first = shop.batch(&[b"1"]);
+    assert_eq!(commit(&journal, std::slice::from_ref(&first)), [FirstVerdict::Written]);
+    primary.stop("immediate");
+    standby.promote();
+    standby.wait_for_standby(false);
+    proxy.lead_to(standby.port());
+    let second = shop.batch(&[b"2"]);
+    assert_eq!(commit(&journal, std::slice::from_ref(&second)), [FirstVerdict::Written]);
+    assert_eq!(log(&journal, SHOP), bytes(&[first, second]));
+}
+
+#[test]
+fn the_database_is_spoken_to_by_tls_and_only_where_its_certificate_is_trusted() {
+    let server = server();
+    let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    server.require_tls(&own.cert.pem(), &own.signing_key.serialize_pem());
+    let files = tempfile::tempdir().expect("a temporary directory");
+    let trusting = |name: &str, host: &str, pem: String| {
+        let file = files.path().join(name);
+        std::fs::write(&file, pem).expect("it can be written");
+        let address = format!("postgres://till@{host}:{}/till?sslmode=require", server.port());
+        JournalSettings::new(&address, "till", PATIENCE).expect("an address").with_ca_file(file)
+    };
+    let open = |settings: &JournalSettings| SharedJournal::open(settings, Arc::new(|| {}));
+    let journal = open(&trusting("own", "localhost", own.cert.pem())).expect("it is trusted");
+    assert_eq!(commit(&journal, &[chain(SHOP).batch(&[b"1"])]), [FirstVerdict::Written]);
+    for (name, host, pem) in [("other", "localhost", other.cert.pem()), ("own", "127.0.0.1", own.cert.pem())] {
+        let refused = open(&trusting(name, host, pem)).err();
+        assert!(matches!(refused, Some(SharedJournalError::Unreachable(_))), "{name} {host}: {refused:?}");
+    }
+    assert!(open(&settings(server.port())).is_err(), "the server takes nothing else");
 }

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -18,24 +19,79 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Makes a database cluster and starts a server on it.
     pub(crate) fn start() -> Postgres {
+        let server = Postgres::somewhere();
+        let data = server.data();
+        run(server.tool("initdb").args(["--auth", "trust", "--username", "till", "--no-sync", "-D"]).arg(&data));
+        server.configure(
+            "listen_addresses = '127.0.0.1'\nunix_socket_directories = ''\nfsync = off\nshared_buffers = 32MB\n\
+             max_connections = 60\nlogging_collector = off\nwal_receiver_timeout = 5s\nhot_standby_feedback = off\n",
+        );
+        server.run();
+        server.psql("postgres", "create database till");
+        server
+    }
+
+    /// A standby of this server, as of now, which follows it.
+    pub(crate) fn standby(&self) -> Postgres {
+        let standby = Postgres::somewhere();
+        let port = self.port.to_string();
+        let mut copy = standby.tool("pg_basebackup");
+        copy.args(["-h", "127.0.0.1", "-p", &port, "-U", "till", "-R", "-X", "stream", "--no-sync", "-c", "fast"]);
+        run(copy.arg("-D").arg(standby.data()));
+        standby.configure("");
+        standby.run();
+        standby
+    }
+
+    /// Commits wait for a standby from now on, or for none.
+    pub(crate) fn wait_for_standby(&self, waits: bool) {
+        let names = if waits { "*" } else { "" };
+        self.psql("postgres", &format!("alter system set synchronous_standby_names = '{names}'"));
+        self.psql("postgres", "select pg_reload_conf()");
+        while waits
+            && self.psql("postgres", "select count(*) from pg_stat_replication where sync_state = 'sync'") == "0"
+        {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+
+    /// Makes a standby the primary.
+    pub(crate) fn promote(&self) {
+        run(self.tool("pg_ctl").args(["promote", "-w", "-s", "-D"]).arg(self.data()));
+    }
+
+    /// Talks by TLS alone from now on, with this certificate and key in PEM.
+    pub(crate) fn require_tls(&self, certificate: &str, key: &str) {
+        for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+            let file = self.data().join(name);
+            fs::write(&file, text).expect("it can be written");
+            fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).expect("it is ours");
+            if is_root() {
+                run(Command::new("chown").arg("postgres").arg(&file));
+            }
+        }
+        fs::write(self.data().join("pg_hba.conf"), "hostssl all all 127.0.0.1/32 trust\n").expect("it can be written");
+        self.psql("postgres", "alter system set ssl = on");
+        self.stop("fast");
+        self.run();
+    }
+
+    /// A directory and a port of its own.
+    fn somewhere() -> Postgres {
         let directory = tempfile::Builder::new().prefix("till-postgres-").tempdir().expect("a temporary directory");
         let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port();
         let server = Postgres { directory, port };
         if is_root() {
             run(Command::new("chown").arg("postgres").arg(server.directory.path()));
         }
-        let data = server.data();
-        run(server.tool("initdb").args(["--auth", "trust", "--username", "till", "--no-sync", "-D"]).arg(&data));
-        let settings = format!(
-            "listen_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = ''\nfsync = off\n\
-             shared_buffers = 32MB\nmax_connections = 40\nlogging_collector = off\n"
-        );
-        let file = data.join("postgresql.conf");
-        let before = fs::read_to_string(&file).expect("initdb has written it");
-        fs::write(&file, before + &settings).expect("it can be written");
-        server.run();
-        server.psql("postgres", "create database till");
         server
+    }
+
+    /// Adds settings, and its port.
+    fn configure(&self, settings: &str) {
+        let (file, port) = (self.data().join("postgresql.conf"), self.port);
+        let before = fs::read_to_string(&file).expect("initdb has written it");
+        fs::write(&file, format!("{before}{settings}port = {port}\n")).expect("it can be written");
     }
 
     /// Starts the server on its cluster.

@@ -2,8 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// The treatment of the bytes of a connection.
@@ -24,30 +24,38 @@ pub(crate) enum Treatment {
 pub(crate) struct Proxy {
     pub(crate) port: u16,
     /// The treatment of each connection. A new one is passed on, until the next change.
-    treatments: Arc<parking_lot::Mutex<Vec<Arc<AtomicU8>>>>,
+    treatments: Arc<Mutex<Vec<Arc<AtomicU8>>>>,
+    database_port: Arc<AtomicU16>,
 }
 
 impl Proxy {
     pub(crate) fn before(database_port: u16) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("it is bound").port();
-        let treatments: Arc<parking_lot::Mutex<Vec<Arc<AtomicU8>>>> = Arc::default();
-        let open = Arc::clone(&treatments);
+        let treatments: Arc<Mutex<Vec<Arc<AtomicU8>>>> = Arc::default();
+        let database_port = Arc::new(AtomicU16::new(database_port));
+        let (open, before) = (Arc::clone(&treatments), Arc::clone(&database_port));
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let Ok(database) = TcpStream::connect(("127.0.0.1", database_port)) else { continue };
+                let port = before.load(Ordering::SeqCst);
+                let Ok(database) = TcpStream::connect(("127.0.0.1", port)) else { continue };
                 let treatment = Arc::new(AtomicU8::new(Treatment::Pass as u8));
-                open.lock().push(Arc::clone(&treatment));
+                open.lock().expect("no panic").push(Arc::clone(&treatment));
                 pass(&client, &database, &treatment, Treatment::Dark);
                 pass(&database, &client, &treatment, Treatment::Swallow);
             }
         });
-        Proxy { port, treatments }
+        Proxy { port, treatments, database_port }
+    }
+
+    /// From now on new connections lead to another database.
+    pub(crate) fn lead_to(&self, database_port: u16) {
+        self.database_port.store(database_port, Ordering::SeqCst);
     }
 
     /// From now on the connections that are open are treated so.
     pub(crate) fn treat_open(&self, treatment: Treatment) {
-        for open in self.treatments.lock().iter() {
+        for open in self.treatments.lock().expect("no panic").iter() {
             open.store(treatment as u8, Ordering::SeqCst);
         }
     }

@@ -1,0 +1,94 @@
+//! The log in the database, copied into a store that becomes one of its own.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use till_domain::ids::MerchantId;
+use till_storage::engine::{Engine, RepeatedLog};
+use till_storage::first_commit::{FirstCommit, FirstVerdict, LogElsewhere, WriteRows};
+use till_storage::journal::{Append, CommitNumber, EncodedRecord, Head, Journal, JournalError};
+
+use crate::connection::Connection;
+use crate::error::SharedJournalError;
+use crate::journal::{RECORDS, each_row_of_all, each_row_of_vault, note_of, stored_after};
+use crate::reading::JournalReader;
+use crate::schema::{Format, usable_format};
+use crate::settings::JournalSettings;
+
+/// The log as it is read, without a claim.
+pub struct JournalCopy {
+    format: Format,
+    epoch: u64,
+    reader: JournalReader,
+    copied: Mutex<HashSet<MerchantId>>,
+}
+
+impl JournalCopy {
+    /// Begins a copy.
+    ///
+    /// # Errors
+    /// [`SharedJournalError`]: the database cannot be reached, or the log is none that this program can use.
+    pub fn open(settings: &JournalSettings) -> Result<JournalCopy, SharedJournalError> {
+        let mut connection = Connection::open(settings)?;
+        let format = usable_format(&mut connection, &settings.schema)?;
+        let query = format!("select max(epoch) from {}.shard", settings.schema);
+        let epoch: i64 = connection.run(async |client| client.query_one(&query, &[]).await?.try_get(0))?;
+        let (epoch, reader) = (u64::try_from(epoch).unwrap_or_default(), JournalReader::new(settings.clone()));
+        Ok(JournalCopy { format, epoch, reader, copied: Mutex::default() })
+    }
+
+    /// The log, for the options of the store that is made.
+    #[must_use]
+    pub const fn to_repeat(&self) -> RepeatedLog {
+        RepeatedLog { identity: self.format.identity, claim: self.epoch }
+    }
+
+    /// Copies everything into an empty store that repeats the log, and makes it a store of its own. Its rows lag behind until
+    /// they are derived. `progress` is told the number of merchants that are copied.
+    ///
+    /// # Errors
+    /// Fails when the database cannot be read, or the store not be written.
+    pub fn copy_to(self, store: &Engine, progress: &mut dyn FnMut(u64)) -> Result<(), JournalError> {
+        let log = Arc::new(self);
+        store.follow(Arc::clone(&log) as _);
+        each_row_of_all(&log.reader, &mut |rows| store.replace_rows(&rows))?;
+        for (merchant_id, done) in log.reader.merchants()?.into_iter().zip(1..) {
+            let claim = store.claim(merchant_id)?;
+            store.release(merchant_id, claim.epoch);
+            progress(done);
+        }
+        store.end_repeating()
+    }
+}
+
+impl FirstCommit for JournalCopy {
+    fn commit(&self, batches: &[(CommitNumber, &Append)], _: CommitNumber) -> Vec<FirstVerdict> {
+        vec![FirstVerdict::Unavailable("the log is only read".to_owned()); batches.len()]
+    }
+
+    fn confirm(&self, _: CommitNumber) {}
+}
+
+impl LogElsewhere for JournalCopy {
+    fn may_be_ahead(&self, merchant_id: MerchantId) -> bool {
+        !self.copied.lock().contains(&merchant_id)
+    }
+
+    fn records_after(&self, merchant_id: MerchantId, head: Head) -> Result<Vec<EncodedRecord>, JournalError> {
+        let parted = || JournalError::from(SharedJournalError::Lost);
+        stored_after(&self.reader, merchant_id, head, RECORDS)?.ok_or_else(parted)
+    }
+
+    fn each_of_its_rows(&self, merchant_id: MerchantId, write: &mut WriteRows<'_>) -> Result<(), JournalError> {
+        each_row_of_vault(&self.reader, merchant_id, write)
+    }
+
+    fn note_followed(&self, merchant_id: MerchantId) {
+        self.copied.lock().insert(merchant_id);
+    }
+
+    fn position(&self) -> Vec<u8> {
+        note_of(&self.format, &[])
+    }
+}

@@ -1,0 +1,193 @@
+//! A store's log, copied into an empty log in the database.
+
+use till_domain::ids::MerchantId;
+use till_storage::engine::Engine;
+use till_storage::family::Family;
+use till_storage::first_commit::{FirstRows, FirstVerdict, RepeatsRows};
+use till_storage::journal::layout::each_log;
+use till_storage::journal::{
+    Append, CommitNumber, EncodedRecord, Epoch, Head, Journal, JournalError, RowWrite, RowWrites, following,
+};
+use till_storage::rows::{RowError, RowPair, RowReader, ScanDirection};
+
+use crate::connection::Connection;
+use crate::counts::Counts;
+use crate::error::SharedJournalError;
+use crate::journal::{NO_MERCHANT, note_of};
+use crate::lane::Lane;
+use crate::notes::{IMPORT_UNDER_WAY, set_note};
+use crate::settings::JournalSettings;
+use crate::shared_rows::{RowsOf, SharedRows};
+
+/// Records and rows that are read at once.
+const PAGE: usize = 1_000;
+
+/// Bytes of batches that are sent in one statement.
+const GROUP_BYTES: usize = 4 * 1024 * 1024;
+
+/// The reason for which a log was not imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The database, or the log in it.
+    #[error(transparent)]
+    Database(#[from] SharedJournalError),
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] JournalError),
+    /// A database beside the store cannot be read, or its rows not be written.
+    #[error("{0}")]
+    Beside(String),
+}
+
+impl From<RowError> for ImportError {
+    fn from(error: RowError) -> ImportError {
+        ImportError::Store(error.into())
+    }
+}
+
+/// A database beside a store, and what its rows are of.
+pub type Beside<'a> = (RowsOf, &'a dyn RepeatsRows);
+
+/// Copies the log of a store that nobody else uses, its vault and directory, and the rows of the databases beside it, into
+/// an empty log. The bytes of records are not changed. Afterwards the store repeats the log: only a server that uses the
+/// log can open it.
+///
+/// `progress` is told the number of records that are copied.
+///
+/// # Errors
+/// [`ImportError`]; then the store is unchanged, and the log is not usable: its schema is to be dropped.
+pub fn import(
+    settings: &JournalSettings,
+    store: &Engine,
+    beside: &[Beside<'_>],
+    progress: &mut dyn FnMut(u64),
+) -> Result<u64, ImportError> {
+    let mut connection = Connection::open(settings)?;
+    begin(&mut connection, settings, store)?;
+    let (lane, format) = Lane::of_logs(settings.clone())?;
+    let rows_beside: Vec<SharedRows> = beside
+        .iter()
+        .map(|(of, _)| SharedRows::open(settings, *of, std::sync::Arc::new(|| {})))
+        .collect::<Result<_, _>>()?;
+    set_note(&mut connection, &settings.schema, IMPORT_UNDER_WAY, Some(&[]))?;
+    let mut groups = Groups { lane, counts: Counts::default(), pending: Vec::new(), byte_count: 0 };
+    let records = groups.add_logs(store, progress)?;
+    groups.add_rows(store, Family::Vault, RowsIn::Vault)?;
+    groups.add_rows(store, Family::Directory, RowsIn::Directory)?;
+    groups.send()?;
+    for ((_, database), rows) in beside.iter().zip(&rows_beside) {
+        let mut copy = |page: Vec<RowPair>| rows.write(&page, &[]).map(drop);
+        database.each_page(PAGE, &mut copy).map_err(ImportError::Beside)?;
+        database.note_position(&rows.position()).map_err(ImportError::Beside)?;
+    }
+    set_note(&mut connection, &settings.schema, IMPORT_UNDER_WAY, None)?;
+    store.begin_repeating(&note_of(&format, &groups.lane.complete()))?;
+    Ok(records)
+}
+
+/// Checks that the log is empty, and raises its epochs above those of the store.
+fn begin(connection: &mut Connection, settings: &JournalSettings, store: &Engine) -> Result<(), ImportError> {
+    let schema = &settings.schema;
+    crate::schema::usable_format(connection, schema)?;
+    let query =
+        format!("select not exists (select 1 from {schema}.record) and not exists (select 1 from {schema}.row)");
+    let is_empty: bool = connection.run(async |client| client.query_one(&query, &[]).await?.try_get(0))?;
+    if !is_empty {
+        let reason = format!("the log in the schema {schema} is not empty: import into a new one (journal_schema)");
+        return Err(SharedJournalError::Schema(reason).into());
+    }
+    let claim = store.claim(NO_MERCHANT)?;
+    store.release(NO_MERCHANT, claim.epoch);
+    let starts = i64::try_from(claim.epoch.0 >> 32).unwrap_or(i64::MAX);
+    let raise = format!("update {schema}.shard set epoch = greatest(epoch, $1)");
+    connection.run(async |client| client.execute(&raise, &[&starts]).await)?;
+    Ok(())
+}
+
+/// The part of a batch that rows go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RowsIn {
+    /// The vault, each row in the shard of its merchant.
+    Vault,
+    /// The directory, all rows in the shard of no merchant.
+    Directory,
+}
+
+/// Batches on their way into the log.
+struct Groups {
+    lane: Lane,
+    counts: Counts,
+    pending: Vec<Append>,
+    byte_count: usize,
+}
+
+impl Groups {
+    fn add_logs(&mut self, store: &Engine, progress: &mut dyn FnMut(u64)) -> Result<u64, ImportError> {
+        let mut count = 0;
+        each_log(store, &mut |merchant_id, end: Head| {
+            let mut head = Head::EMPTY;
+            while head.sequence < end.sequence {
+                let records = records_after(store, merchant_id, head)?;
+                let Some(last) = records.last() else { break };
+                head = last.head();
+                count += records.len() as u64;
+                self.add(Append { records, ..nothing(merchant_id) })?;
+                progress(count);
+            }
+            let parted = ImportError::Beside(format!("the log of {merchant_id} does not end where its head says"));
+            if head == end { Ok(()) } else { Err(parted) }
+        })?;
+        Ok(count)
+    }
+
+    fn add_rows(&mut self, store: &Engine, family: Family, part: RowsIn) -> Result<(), ImportError> {
+        let (mut lower, upper) = (Vec::new(), vec![u8::MAX; 128]);
+        loop {
+            let rows = store.scan(family, &lower, &upper, ScanDirection::Forward, PAGE)?;
+            let owner = |key: &[u8]| match part {
+                RowsIn::Vault => key.first_chunk().copied().map_or(NO_MERCHANT, MerchantId::from_bytes),
+                RowsIn::Directory => NO_MERCHANT,
+            };
+            for rows in rows.chunk_by(|(one, _), (other, _)| owner(one) == owner(other)) {
+                let writes: RowWrites =
+                    rows.iter().map(|(key, value)| RowWrite { family, key, value: Some(value) }).collect();
+                let nothing = nothing(owner(&rows[0].0));
+                self.add(match part {
+                    RowsIn::Vault => Append { vault: writes, ..nothing },
+                    RowsIn::Directory => Append { derived: writes, ..nothing },
+                })?;
+            }
+            let Some((last, _)) = rows.last() else { return Ok(()) };
+            lower = [last.as_slice(), &[0]].concat();
+        }
+    }
+
+    fn add(&mut self, append: Append) -> Result<(), ImportError> {
+        self.byte_count += append.byte_count();
+        self.pending.push(append);
+        if self.byte_count >= GROUP_BYTES { self.send() } else { Ok(()) }
+    }
+
+    fn send(&mut self) -> Result<(), ImportError> {
+        let batches: Vec<(CommitNumber, &Append)> =
+            self.pending.iter().map(|append| (CommitNumber(0), append)).collect();
+        let verdicts = self.lane.append(&batches, &self.counts);
+        if let Some(verdict) = verdicts.into_iter().find(|verdict| *verdict != FirstVerdict::Written) {
+            return Err(ImportError::Beside(format!("the log was not written: {verdict:?}")));
+        }
+        self.pending.clear();
+        self.byte_count = 0;
+        Ok(())
+    }
+}
+
+/// A batch that writes nothing. Its claim is not looked at.
+fn nothing(merchant_id: MerchantId) -> Append {
+    Append::nothing(merchant_id, Epoch::default(), Head::EMPTY)
+}
+
+/// Records of a store after a head, each of which must follow the one before it.
+fn records_after(store: &Engine, merchant_id: MerchantId, head: Head) -> Result<Vec<EncodedRecord>, JournalError> {
+    let stored = store.read(merchant_id, head.sequence.next(), PAGE)?;
+    following(merchant_id, head, stored.into_iter().map(|stored| stored.bytes))
+}

@@ -1,0 +1,49 @@
+//! Small notes of the server beside the log, each under a name.
+
+use tokio_postgres::{Client, Error};
+
+use crate::connection::Connection;
+use crate::error::SharedJournalError;
+
+/// What the names of notes begin with, so that none is a fact about the tables.
+const NOTE: &str = "note:";
+
+/// The note of a log that an import fills. It is there until the log is whole.
+pub(crate) const IMPORT_UNDER_WAY: &str = "import-under-way";
+
+/// A note; none when there is none under the name.
+pub(crate) async fn read(client: &Client, schema: &str, name: &str) -> Result<Option<Vec<u8>>, Error> {
+    let query = format!("select value from {schema}.meta where name = $1");
+    Ok(client.query_opt(&query, &[&named(name)]).await?.map(|row| row.get(0)))
+}
+
+/// Keeps a note, or removes it.
+pub(crate) fn set_note(
+    connection: &mut Connection,
+    schema: &str,
+    name: &str,
+    value: Option<&[u8]>,
+) -> Result<(), SharedJournalError> {
+    connection.run(async |client| write(client, schema, name, value).await)
+}
+
+/// Keeps a note, or removes it.
+pub(crate) async fn write(client: &Client, schema: &str, name: &str, value: Option<&[u8]>) -> Result<(), Error> {
+    let name = named(name);
+    let written = match value {
+        Some(value) => {
+            let statement = format!(
+                "insert into {schema}.meta (name, value) values ($1, $2)
+                 on conflict (name) do update set value = excluded.value"
+            );
+            client.execute(&statement, &[&name, &value]).await
+        }
+        None => client.execute(&format!("delete from {schema}.meta where name = $1"), &[&name]).await,
+    };
+    written.map(drop)
+}
+
+/// The name of a note in the table.
+pub(crate) fn named(name: &str) -> String {
+    format!("{NOTE}{name}")
+}
