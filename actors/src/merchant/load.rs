@@ -5,7 +5,7 @@ use till_domain::apply::apply_state;
 use till_domain::ids::MerchantId;
 use till_domain::records::MerchantState;
 use till_storage::journal::{Claim, Head, LogReader, LogRecord};
-use till_storage::shapes::{self, Personal};
+use till_storage::shapes::{self, Personal, open_calls};
 
 use super::rows_at_hand::RowsAtHand;
 use super::staged::StagedRecords;
@@ -57,7 +57,8 @@ fn fold<P: Personal>(
     let applied = store.applied(merchant_id).map_err(|error| error.to_string())?;
     let (head, state) = newest_snapshot(merchant_id, store.as_ref(), claim.head)?;
     let records = StagedRecords::new(merchant_id, Arc::clone(rows), personal, state);
-    let mut replay = LoadReplay { merchant_id, store, head, applied, records, pending: Pending::default() };
+    let mut replay =
+        LoadReplay { merchant_id, store, head, applied, records, pending: Pending::default(), derived_some: false };
     replay.run(claim.head)?;
     Ok(Loaded { claim, records: replay.records, pending: replay.pending })
 }
@@ -86,6 +87,8 @@ struct LoadReplay<'a, P> {
     applied: Head,
     records: StagedRecords<P>,
     pending: Pending,
+    /// True when rows lagged behind.
+    derived_some: bool,
 }
 
 impl<P: Personal> LoadReplay<'_, P> {
@@ -104,11 +107,14 @@ impl<P: Personal> LoadReplay<'_, P> {
             return Err(format!("the log ends at {:?}, not at {until:?}", self.head));
         }
         // Rows that were derived from another log, or from more records than this one has, cannot be used.
-        if self.applied == until {
-            Ok(())
-        } else {
-            Err(format!("the rows are derived up to {:?}, the log ends at {until:?}", self.applied))
+        if self.applied != until {
+            return Err(format!("the rows are derived up to {:?}, the log ends at {until:?}", self.applied));
         }
+        if self.derived_some {
+            let open = open_calls(self.store, Some(self.merchant_id)).map(|open| open.map(|(_, call)| call));
+            self.pending.replace_calls(open.collect::<Result<_, _>>().map_err(|error| error.to_string())?);
+        }
+        Ok(())
     }
 
     /// Derives the rows up to the snapshot first, when they lag behind it.
@@ -139,6 +145,8 @@ impl<P: Personal> LoadReplay<'_, P> {
         self.store.append_rows(self.merchant_id, &writes, record.head()).map_err(|error| error.to_string())?;
         self.records.forget_held(&changes);
         self.pending.add(self.merchant_id, &changes);
+        self.pending.replace_calls(Vec::new());
+        self.derived_some = true;
         self.applied = record.head();
         Ok(())
     }

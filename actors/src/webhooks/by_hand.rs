@@ -1,5 +1,6 @@
 //! Deliveries that a merchant asks for: one to try a webhook, and the look-up of those that are repeated.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use till_domain::command::RedeliveredEvents;
@@ -9,6 +10,7 @@ use till_domain::time::Millis;
 use till_domain::webhook::{Webhook, WebhookEvent, WebhookTest};
 use till_storage::deliveries::{Deliveries, Delivery, DeliveryBatch, DeliveryStatus};
 use till_storage::rows::ScanDirection;
+use tokio::task::spawn_blocking;
 
 use super::body::EventBody;
 use super::dispatcher::Dispatcher;
@@ -61,7 +63,10 @@ impl Webhooks {
             AttemptOutcome::of(delivery, attempt, schedule, chance, now).without_retry();
         dispatcher.statistics.count(verdict);
         let Delivery { id, status, response_status, latency_ms, .. } = delivery;
-        dispatcher.deliveries().write(merchant_id, &DeliveryBatch { deliveries: vec![delivery], progress: None })?;
+        let (batch, writer) = (DeliveryBatch { deliveries: vec![delivery], progress: None }, Arc::clone(dispatcher));
+        // This thread serves other callers, too.
+        let written = spawn_blocking(move || writer.deliveries().write(merchant_id, &batch)).await;
+        written.unwrap_or_else(|error| resume_unwind(error.into_panic()))?;
         let is_successful = status == DeliveryStatus::Successful;
         Ok(WebhookTest { delivery_id: id, is_successful, response_status, latency_ms })
     }

@@ -110,7 +110,9 @@ impl BackgroundWork for Arc<Dispatcher> {
         if let Some(end) = self.resting.until(endpoint, self.clock.now()) {
             return Ok(Some(end));
         }
-        let Some(_permit) = self.turns.enter(endpoint.merchant_id) else {
+        // Without all rows, a webhook or an event could be taken for one that is gone.
+        let has_all_rows = self.library.has_all_rows(endpoint.merchant_id)?;
+        let Some(_permit) = self.turns.enter(endpoint.merchant_id).filter(|_| has_all_rows) else {
             return Ok(Some(self.clock.now().plus_seconds(TURN_AGAIN_AFTER_SECONDS)));
         };
         let (mut turn, mut attempts) = (self.begin(endpoint)?, Attempts::new());

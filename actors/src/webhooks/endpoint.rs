@@ -6,6 +6,7 @@ use till_domain::ids::{MerchantId, WebhookEventId, WebhookId};
 use till_domain::records::{Profiles, Rows, Single, Unreadable, WebhookEvents, Webhooks};
 use till_domain::time::Millis;
 use till_domain::webhook::{Webhook, WebhookStatus};
+use till_storage::rows::RowGate;
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::{Keyring, WebhookSecretOf};
 
@@ -38,6 +39,11 @@ impl WebhookReader {
     /// The reader of one merchant's rows.
     pub(super) fn reader(&self, merchant_id: MerchantId) -> MerchantReader<&dyn Store> {
         MerchantReader::new(merchant_id, Some(Arc::clone(&self.keyring)), &*self.store)
+    }
+
+    /// True when the merchant's rows are derived from its whole log.
+    pub(super) fn has_all_rows(&self, merchant_id: MerchantId) -> Result<bool, Unreadable> {
+        Ok(self.store.gate(merchant_id)? == RowGate::Open)
     }
 
     /// The webhook, while events are sent to it.
