@@ -13,22 +13,31 @@ NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 # Half of the time the tests wait: for disks, deadlines, servers. Twice as many run as there are processors.
 TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 
-.PHONY: run test build optimized lint bench bench-compare bench-regression package crash power-cut damage overload fairness checkpoint-load disk-full upgrade-store test-clients test-browser test-browser-short screenshots tools
+.PHONY: run test build optimized lint bench bench-compare bench-regression package crash journal-faults power-cut damage overload fairness checkpoint-load disk-full upgrade-store test-clients test-browser test-browser-short screenshots tools
 
 run: tools
 	cargo build --bin till
 	TILL_WEBHOOK_ALLOWED_NETWORKS=$${TILL_WEBHOOK_ALLOWED_NETWORKS-127.0.0.0/8} \
 		cargo run --quiet --bin till -- serve --demo --data $(DATA) --listen $(LISTEN) --admin-listen $(ADMIN_LISTEN)
 
+ifeq ($(JOURNAL),postgres)
+# The black-box suite with the log in PostgreSQL, and each start of a server on the log alone. What does not apply there is
+# named in .config/nextest.toml, and counted as skipped.
+test: tools
+	@command -v cargo-nextest >/dev/null || { echo "till: missing: cargo-nextest, for JOURNAL=postgres. Run: cargo install --locked cargo-nextest" >&2; exit 1; }
+	tools/with-postgres cargo nextest run --workspace --profile postgres --test-threads $(TEST_THREADS)
+else
 test: tools
 	@tools/ensure-postgres
 ifdef NEXTEST
 	cargo nextest run --workspace --test-threads $(TEST_THREADS)
+	tools/with-postgres cargo nextest run --workspace --profile postgres-short --test-threads $(TEST_THREADS)
 else
 	cargo test --workspace
 endif
 	@tools/ensure-browser
 	$(BROWSER_SHORT)
+endif
 
 build: tools
 	cargo build --bin till
@@ -62,6 +71,12 @@ bench-regression: tools
 # Kills a loaded server again and again, restarts it and checks every promise: ROUNDS rounds.
 crash: tools
 	TILL_CRASH_ROUNDS=$(ROUNDS) cargo test --test till crash::rounds -- --nocapture
+
+# Faults of a server with its log in PostgreSQL, of the primary, its standby and the link between them, under load: ROUNDS
+# of them.
+journal-faults: tools
+	@tools/ensure-postgres
+	TILL_JOURNAL_FAULTS=$(ROUNDS) cargo test --test till crash::replicated -- --nocapture
 
 # Cuts the power of a loaded server's file system, a loop device: ROUNDS times at rest and ROUNDS times while it writes.
 # Needs root.

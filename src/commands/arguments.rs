@@ -9,6 +9,7 @@ use super::checkpoint::CheckpointCommand;
 use super::export::ExportArguments;
 use super::head::HeadArguments;
 use super::inspect::InspectArguments;
+use super::journal::JournalCommand;
 use super::manual::{CompletionsArguments, ManualArguments};
 use super::operate::OperatorCall;
 use super::repair::RepairCommand;
@@ -44,6 +45,9 @@ pub struct Settings {
     /// The address that the operator calls; never a public address [default: 127.0.0.1:9090]
     #[arg(long, global = true, value_name = "HOST:PORT")]
     pub admin_listen: Option<String>,
+    /// The address of a PostgreSQL database that has the log [default: the log is in the data directory]
+    #[arg(long, global = true, value_name = "postgres://...")]
+    pub journal: Option<String>,
     /// The configuration file (TOML)
     #[arg(long, global = true, value_name = "FILE", env = "TILL_CONFIG")]
     pub config: Option<PathBuf>,
@@ -67,6 +71,9 @@ pub enum TillCommand {
     /// Copies of the whole data: taken by a running server, checked and removed
     #[command(subcommand)]
     Checkpoint(CheckpointCommand),
+    /// The log in a PostgreSQL database: its tables and its state
+    #[command(subcommand)]
+    Journal(JournalCommand),
     /// The archive of commits: listed, checked, and rid of segments that no checkpoint needs
     #[command(subcommand)]
     Archive(ArchiveCommand),
@@ -104,6 +111,33 @@ pub enum TillCommand {
 }
 
 impl TillCommand {
+    /// What stands in for a command whose work the tools of a database do, when the log is in one.
+    pub(super) const fn replaced_by_journal(&self) -> Option<&'static str> {
+        match self {
+            TillCommand::Checkpoint(_) => Some("back it up instead of taking checkpoints, with pgBackRest"),
+            TillCommand::Archive(_) => Some("archive its write-ahead log instead, with pgBackRest"),
+            TillCommand::Restore(_) => Some("restore it with pgBackRest, and run till journal accept-loss"),
+            TillCommand::Repair(_) => {
+                Some("the data directory is not repaired: remove it, and the next start fetches it again")
+            }
+            TillCommand::Serve(_)
+            | TillCommand::Status(_)
+            | TillCommand::Verify(_)
+            | TillCommand::Head(_)
+            | TillCommand::Journal(_)
+            | TillCommand::Export(_)
+            | TillCommand::Inspect(_)
+            | TillCommand::AdminToken(_)
+            | TillCommand::Vault(_)
+            | TillCommand::Configuration { .. }
+            | TillCommand::Webhook(_)
+            | TillCommand::Trigger(_)
+            | TillCommand::Completions(_)
+            | TillCommand::Manual(_)
+            | TillCommand::Operate(_) => None,
+        }
+    }
+
     /// True for a command that calls a running server, or none, and does not read the server's files.
     pub(super) const fn calls_a_server(&self) -> bool {
         match self {
@@ -122,6 +156,7 @@ impl TillCommand {
                 CheckpointCommand::List | CheckpointCommand::Verify { .. } | CheckpointCommand::Prune { .. },
             )
             | TillCommand::Archive(_)
+            | TillCommand::Journal(_)
             | TillCommand::Restore(_)
             | TillCommand::Export(_)
             | TillCommand::Inspect(_)
@@ -157,6 +192,7 @@ impl Settings {
             std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let layers = layers.with_environment(readable.filter(|(name, _)| is_read(name)));
         let layers = layers.with_flag("data", self.data.clone()).with_flag("listen", self.listen.clone());
+        let layers = layers.with_flag("journal", self.journal.clone());
         Configuration::from_layers(layers.with_flag("admin_listen", self.admin_listen.clone()))
     }
 }

@@ -8,7 +8,7 @@ use super::arguments::Arguments;
 type Group = (&'static str, &'static [&'static str]);
 
 /// Every command, in the order in which the help shows them.
-const GROUPS: [Group; 5] = [
+const GROUPS: [Group; 6] = [
     ("The server", &["serve", "status", "configuration"]),
     (
         "Calls to a running server, by the operator",
@@ -35,6 +35,7 @@ const GROUPS: [Group; 5] = [
         "Files: of a stopped server, or copies of a running one",
         &["checkpoint", "archive", "restore", "verify", "head", "repair", "export", "inspect"],
     ),
+    ("The log in a PostgreSQL database", &["journal"]),
     ("For developers of shops", &["webhook", "trigger"]),
     ("This program", &["completions", "manual", "help"]),
 ];

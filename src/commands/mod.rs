@@ -10,6 +10,7 @@ mod finding;
 mod head;
 mod help;
 mod inspect;
+mod journal;
 mod listening;
 mod manual;
 mod operate;

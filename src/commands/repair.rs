@@ -131,7 +131,7 @@ fn plan(merchant_id: Option<MerchantId>, report: &Report, is_unopened: bool) -> 
     )
 }
 
-fn open_keyring(workshop: &Workshop, roots: &[RootKey]) -> anyhow::Result<Arc<Keyring>> {
+pub(super) fn open_keyring(workshop: &Workshop, roots: &[RootKey]) -> anyhow::Result<Arc<Keyring>> {
     let store = workshop.held().open(&workshop.database(), &VAULT_AND_META)?;
     Ok(Arc::new(open_stored_keyring(roots, &store)?))
 }

@@ -1,13 +1,14 @@
 //! Carries a command out.
 
+use anyhow::bail;
 use clap::{CommandFactory, FromArgMatches};
 
 use super::arguments::{Arguments, TillCommand};
 use super::exit_code::ExitCode;
 use super::progress::{print, say};
 use super::{
-    archive, checkpoint, export, head, help, inspect, manual, operate, repair, restore, rotate, serve, status, trigger,
-    verify, webhook,
+    archive, checkpoint, export, head, help, inspect, journal, manual, operate, repair, restore, rotate, serve, status,
+    trigger, verify, webhook,
 };
 use crate::configuration::settings_in_markdown;
 use crate::process::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
@@ -39,6 +40,9 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     } else {
         arguments.settings.configuration()?
     };
+    if let Some(instead) = arguments.command.replaced_by_journal().filter(|_| configuration.journal.is_some()) {
+        bail!("the log is in a database: {instead} (docs/operations.md, \"The log in PostgreSQL\")");
+    }
     match &arguments.command {
         TillCommand::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),
         TillCommand::Status(arguments) => {
@@ -50,6 +54,7 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         TillCommand::Head(arguments) => Ok(print(&head::head(&configuration, arguments)?)),
         TillCommand::Repair(command) => repair::repair(&configuration, command),
         TillCommand::Checkpoint(command) => checkpoint::checkpoint(&configuration, command),
+        TillCommand::Journal(command) => journal::journal(&configuration, command),
         TillCommand::Archive(command) => archive::archive(&configuration, command),
         TillCommand::Restore(arguments) => restore::restore(&configuration, arguments),
         TillCommand::Export(arguments) => Ok(print(&export::export(&configuration, arguments)?)),

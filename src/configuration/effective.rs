@@ -15,6 +15,7 @@ use secrecy::SecretString;
 use url::Url;
 
 use super::archive::ArchiveSettings;
+use super::journal::{JournalConfiguration, JournalParts};
 use super::layers::{Layers, Origin};
 use super::settings::{self, Setting};
 use crate::protocol::transport::ForwardedHeader;
@@ -60,6 +61,8 @@ pub struct Configuration {
     pub scrub_every: Option<Duration>,
     /// The settings of the archive.
     pub archive: ArchiveSettings,
+    /// The database that has the log; none when the data directory has it.
+    pub journal: Option<JournalConfiguration>,
     /// The form of log lines; when absent, text on a terminal and JSON elsewhere.
     pub log_format: Option<LogFormat>,
     /// The filter of log lines, in the syntax of `tracing`.
@@ -175,6 +178,7 @@ impl Configuration {
             checkpoints: reader.checkpoints(&data),
             scrub_every: reader.scrub_every(),
             archive: reader.archive(),
+            journal: reader.journal(),
             log_format: reader.optional(&settings::LOG_FORMAT, log_format),
             log_filter: reader.required(&settings::LOG_FILTER, log_filter),
             log_caller_addresses: reader.required(&settings::LOG_CALLER_ADDRESSES, yes_or_no),
@@ -328,6 +332,29 @@ impl SettingsReader<'_> {
             self.faults.push("archive_before_acknowledged: archive_directory must be set too".to_owned());
         }
         settings
+    }
+
+    /// A log in a database is kept and copied by the tools of that database, so that settings of the embedded store's are
+    /// faults.
+    fn journal(&mut self) -> Option<JournalConfiguration> {
+        let address = self.optional(&settings::JOURNAL, |text| Ok::<_, String>(text.to_owned()));
+        let parts = JournalParts {
+            address: address.unwrap_or_default(),
+            password_file: self.optional(&settings::JOURNAL_PASSWORD_FILE, path),
+            ca_file: self.optional(&settings::JOURNAL_CA_FILE, path),
+            schema: self.required(&settings::JOURNAL_SCHEMA, |text| Ok(text.to_owned())),
+            patience: self.seconds(&settings::JOURNAL_SECONDS_MAX),
+            may_be_unreplicated: self.required(&settings::JOURNAL_UNREPLICATED, yes_or_no),
+        };
+        self.layers.value(&settings::JOURNAL)?;
+        for setting in settings::REPLACED_BY_JOURNAL {
+            if self.layers.value(setting).is_some_and(|(_, origin)| origin != Origin::Default) {
+                let key = setting.key;
+                self.faults
+                    .push(format!("{key}: does not go with journal: back the database up instead, with pgBackRest"));
+            }
+        }
+        parts.configuration().map_err(|fault| self.faults.push(fault)).ok()
     }
 
     /// Two listeners on one port would be one listener, and would make the operator's calls public.

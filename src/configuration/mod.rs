@@ -5,6 +5,7 @@
 
 mod archive;
 mod effective;
+mod journal;
 mod layers;
 mod secret_file;
 mod secrets;
@@ -12,6 +13,7 @@ mod settings;
 
 pub(crate) use effective::processors;
 pub use effective::{Configuration, ConfigurationFaults, LogFormat, TlsFiles};
+pub use journal::JournalConfiguration;
 pub use layers::Layers;
 pub use secret_file::{SecretFile, SecretFileLock};
 pub use secrets::{Secrets, fresh_secret};

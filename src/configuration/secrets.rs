@@ -67,6 +67,11 @@ pub enum SecretsError {
         /// The file in which the key is expected.
         file: PathBuf,
     },
+    /// The data directory is no place for the vault key.
+    #[error(
+        "the log is in a database, and its vault key is kept with neither: set TILL_VAULT_KEY, or vault_key_file to a file outside of the data directory"
+    )]
+    VaultKeyWanted,
     /// There is no admin token yet.
     #[error("there is no admin token: set TILL_ADMIN_TOKEN, or name the server's data directory ({} does not exist)", file.display())]
     NoAdminToken {
@@ -86,6 +91,7 @@ impl Secrets {
         let vault_keys = match given_vault_keys(configuration)? {
             Some(keys) => keys,
             None if configuration.data.join(DATABASE).exists() => return Err(vault_key_lost(configuration)),
+            None if configuration.journal.is_some() => return Err(SecretsError::VaultKeyWanted),
             None => {
                 let file = made_vault_key(configuration);
                 vault_keys(&[make(&file, &mut made)?], &file.display().to_string())?

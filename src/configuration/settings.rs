@@ -103,6 +103,18 @@ settings! {
         "Milliseconds between two looks for commits to archive: about what is lost when the data directory is destroyed.";
     ARCHIVE_BEFORE_ACKNOWLEDGED "archive_before_acknowledged" = "false":
         "`true`: nothing is acknowledged before it is archived, and nothing is lost. Each group of commits costs one more sync: give the archive a disk that nothing else keeps busy.";
+    JOURNAL "journal":
+        "The address of a PostgreSQL database that has [the log](#the-log-in-postgresql), such as `postgres://till@db1,db2/till?target_session_attrs=read-write`. Not set: the log is in the data directory.";
+    JOURNAL_PASSWORD_FILE "journal_password_file":
+        "A file with the password of that database's user. Not set: none is sent.";
+    JOURNAL_CA_FILE "journal_ca_file":
+        "Certificates that the database is trusted by, PEM. Not set: those of the system.";
+    JOURNAL_SCHEMA "journal_schema" = "till":
+        "The schema of the log's tables.";
+    JOURNAL_SECONDS_MAX "journal_seconds_max" = "5":
+        "Seconds after which an answer of the database is not waited for any more.";
+    JOURNAL_UNREPLICATED "journal_unreplicated" = "false":
+        "`true`: the server starts although the database has no synchronous standby. What it acknowledged is lost with the database's machine.";
     LOG_FORMAT "log_format":
         "`json` or `text`. Not set: `text` on a terminal, `json` elsewhere.";
     LOG_FILTER "log_filter" = "info,actix_server=warn":
@@ -124,6 +136,19 @@ settings! {
     ADMIN_CA_FILE "admin_ca_file":
         "Certificates that the operator's commands trust the admin listener by, PEM. Not set: those in `admin_tls_certificate_file`, if that is set.";
 }
+
+/// Settings of the embedded store for which the tools of a database stand in.
+pub(super) const REPLACED_BY_JOURNAL: [&Setting; 9] = [
+    &ACCEPT_LOSS_UP_TO,
+    &CHECKPOINT_DIRECTORY,
+    &CHECKPOINT_EVERY_SECONDS,
+    &CHECKPOINTS_KEPT,
+    &ARCHIVE_DIRECTORY,
+    &ARCHIVE_SEGMENT_BYTES,
+    &ARCHIVE_SEGMENT_SECONDS,
+    &ARCHIVE_EVERY_MILLISECONDS,
+    &ARCHIVE_BEFORE_ACKNOWLEDGED,
+];
 
 /// The environment variable with the path of the configuration file.
 pub(super) const CONFIG_VARIABLE: &str = "TILL_CONFIG";

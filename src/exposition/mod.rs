@@ -4,6 +4,7 @@ mod counted;
 mod engine;
 mod failures;
 mod families;
+mod journal;
 mod process;
 mod store;
 
@@ -14,5 +15,6 @@ pub use counted::{
 pub use engine::{expose_archive, expose_calls, expose_engine};
 pub use failures::count_failures_from_zero;
 pub use families::Families;
+pub use journal::expose_journal;
 pub use process::{ProcessStart, expose_log_file, expose_process};
 pub use store::{expose_store, expose_tables};

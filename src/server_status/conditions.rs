@@ -34,7 +34,7 @@ impl Present<'_> {
 const DAY: f64 = 86_400.0;
 
 /// All of them, in the order of the rules.
-const CONDITIONS: [Condition; 16] = [
+const CONDITIONS: [Condition; 20] = [
     Condition {
         alert: "TillCommitsWait",
         expression: "till_calls_waiting > till_calls_in_flight",
@@ -89,12 +89,36 @@ const CONDITIONS: [Condition; 16] = [
     Condition {
         alert: "TillCheckpointOld",
         expression: "time() - till_checkpoint_newest_timestamp_seconds > 86400 + 3600",
-        holds: |now| now.time - now.value("till_checkpoint_newest_timestamp_seconds") > DAY + 3_600.0,
+        // Not there when a database has the log.
+        holds: |now| {
+            let mut newest = now.metrics.values("till_checkpoint_newest_timestamp_seconds");
+            newest.any(|newest| now.time - newest > DAY + 3_600.0)
+        },
     },
     Condition {
         alert: "TillArchiveLags",
         expression: "till_archive_lag_seconds > 300 or till_archive_lag_commits > 100000",
         holds: |now| now.value("till_archive_lag_seconds") > 300.0 || now.value("till_archive_lag_commits") > 100_000.0,
+    },
+    Condition {
+        alert: "TillJournalUnreachable",
+        expression: "till_journal_reachable == 0",
+        holds: |now| now.metrics.values("till_journal_reachable").any(|reachable| reachable < 1.0),
+    },
+    Condition {
+        alert: "TillJournalLost",
+        expression: "till_journal_shards_lost > 0",
+        holds: |now| now.value("till_journal_shards_lost") > 0.0,
+    },
+    Condition {
+        alert: "TillJournalStandbyMissing",
+        expression: "till_journal_synchronous_standbys == 0",
+        holds: |now| now.metrics.values("till_journal_synchronous_standbys").any(|standbys| standbys < 1.0),
+    },
+    Condition {
+        alert: "TillJournalSnapshotOld",
+        expression: "till_journal_oldest_snapshot_seconds > 600",
+        holds: |now| now.value("till_journal_oldest_snapshot_seconds") > 600.0,
     },
     Condition {
         alert: "TillCertificateEnds",

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use till_operate::scrub::TableInspector;
+use till_shared::SharedJournal;
 use till_storage::statistics::StatisticsSource;
 
 use super::conditions::conditions;
 use super::last_minute::LastMinute;
 use super::status::{ServerState, ServerStatus};
 use crate::exposition::{
-    Families, ProcessStart, expose_archive, expose_calls, expose_engine, expose_log_file, expose_process, expose_store,
-    expose_tables,
+    Families, ProcessStart, expose_archive, expose_calls, expose_engine, expose_journal, expose_log_file,
+    expose_process, expose_store, expose_tables,
 };
 use crate::process::logging::LogFile;
 use crate::protocol::dispatch::{CallLimits, Observe, WorkerPool};
@@ -56,6 +57,7 @@ pub struct EngineObservation {
     service: Shared,
     store: Arc<dyn StatisticsSource>,
     tables: Arc<TableInspector>,
+    journal: Option<Arc<SharedJournal>>,
     calls: Calls,
     last_minute: Arc<LastMinute>,
 }
@@ -76,10 +78,11 @@ impl EngineObservation {
         service: Shared,
         store: Arc<dyn StatisticsSource>,
         tables: Arc<TableInspector>,
+        journal: Option<Arc<SharedJournal>>,
         calls: Calls,
     ) -> EngineObservation {
         let last_minute = LastMinute::follow(&service);
-        EngineObservation { observation, service, store, tables, calls, last_minute }
+        EngineObservation { observation, service, store, tables, journal, calls, last_minute }
     }
 
     /// The status of the server. Reads the lists of files of checkpoints.
@@ -122,9 +125,14 @@ impl EngineObservation {
             expose_archive(&archiver.stats(), &mut families);
         }
         expose_tables(&self.tables, &mut families);
-        let newest = self.service.checkpoints.as_ref().map_or(0, Checkpoints::newest_taken_at_seconds);
-        let help = "Time of the newest checkpoint, 0 for none.";
-        families.gauge("till_checkpoint_newest_timestamp_seconds", help, newest);
+        match &self.journal {
+            Some(journal) => expose_journal(journal, &mut families),
+            None => {
+                let newest = self.service.checkpoints.as_ref().map_or(0, Checkpoints::newest_taken_at_seconds);
+                let help = "Time of the newest checkpoint, 0 for none.";
+                families.gauge("till_checkpoint_newest_timestamp_seconds", help, newest);
+            }
+        }
         expose_store(self.store.as_ref(), &mut families);
         expose_process(self.observation.started, &mut families);
         expose_log_file(self.observation.log_file.as_ref(), &mut families);

@@ -97,6 +97,7 @@ pub fn assemble(
         Arc::clone(service),
         started.store_statistics(),
         started.tables(),
+        started.journal(),
         Calls { limits, pool: pool.clone() },
     ));
     let admin = Dispatcher::builder(&[Package::Admin], admin_token)

@@ -18,21 +18,25 @@ use till_operate::checkpoint::{BookBeside, Checkpointer, Shelf};
 use till_operate::scrub::{Scrubber, TableInspector};
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::RocksBook;
+use till_shared::{RowsOf, SharedJournal};
 use till_storage::commit::GROUP_COMMIT_DELAY;
-use till_storage::deliveries::{DeliveriesError, RocksDeliveries};
+use till_storage::deliveries::RocksDeliveries;
 use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, FileWatch, is_new, refuse_unfit};
-use till_storage::journal::{Append, AppendVerdict, BatchId, CommitNumber, Journal, RowWrites};
+use till_storage::journal::{Append, AppendVerdict, CommitNumber, Journal};
 use till_storage::statistics::StatisticsSource;
+use till_storage::turns::Turns;
 use till_storage::vault::{Keyring, RootKey, keyring_write, stored_keyring};
 use tokio::sync::Mutex;
 
 use super::data_directory::check_data_directory;
 use super::running_mark::RunningMark;
+use super::shared_log::{SharedLog, follow, watch};
 use super::vault_keys;
 use crate::configuration::{Configuration, Secrets, processors};
 use crate::process::descriptors::DescriptorShares;
 use crate::service::{
-    CheckpointSchedule, Checkpoints, LastUsed, Operations, PauseNote, Reloads, RewrapKeyring, SdkRate, Service,
+    CheckpointSchedule, Checkpoints, LastUsed, NoteFiles, Notes, Operations, PauseNote, Reloads, RewrapKeyring,
+    SdkRate, Service,
 };
 
 /// The directory of the store's database, below the data directory.
@@ -53,6 +57,9 @@ const LIVE_ACTORS_MAX: usize = 10_000;
 /// The time limit for writing the abort message: standard error may be a full pipe that nobody reads.
 const ABORT_MESSAGE_MAX: Duration = Duration::from_secs(2);
 
+/// The exit code when another server has claimed the log.
+const EXIT_WHEN_FENCED: i32 = 3;
+
 /// The log of no merchant. Data of the store as a whole is written under it, without records.
 const STORE_ITSELF: MerchantId = MerchantId::from_bytes([0; 16]);
 
@@ -64,7 +71,9 @@ pub struct Started {
     file_watch: FileWatch,
     tables: Arc<TableInspector>,
     scrubber: Option<Scrubber>,
-    running_mark: RunningMark,
+    running_mark: Option<RunningMark>,
+    journal: Option<Arc<SharedJournal>>,
+    journal_watch: Option<Turns>,
 }
 
 /// An open data directory, with nothing running on it.
@@ -118,18 +127,69 @@ impl Opened {
 pub fn open_with(configuration: &Configuration, vault_keys: &[RootKey], buffers: &Buffers) -> anyhow::Result<Opened> {
     let Buffers { block_cache_bytes, memtable_bytes, wal_bytes_max } = *buffers;
     let options = DiskOptions { block_cache_bytes, memtable_bytes, wal_bytes_max, ..disk_options(configuration) };
-    open_as(configuration, &options, vault_keys)
+    open_as(configuration, &options, vault_keys, None)
 }
 
-fn open_as(configuration: &Configuration, options: &DiskOptions, vault_keys: &[RootKey]) -> anyhow::Result<Opened> {
-    let disk = Arc::new(DiskEngine::open(options)?);
-    let keyring = Arc::new(open_keyring(disk.as_ref(), vault_keys)?);
-    let book = open_book(configuration.data.join(SANDBOX_DIRECTORY), configuration);
-    let book = book.context("failed to open the sandbox's book")?;
-    let deliveries = open_deliveries(configuration).context("failed to open the deliveries of webhooks")?;
+fn open_as(
+    configuration: &Configuration,
+    options: &DiskOptions,
+    vault_keys: &[RootKey],
+    log: Option<&SharedLog>,
+) -> anyhow::Result<Opened> {
+    let disk = open_disk(options, log)?;
+    let has_lost_keyring = log.is_some_and(|log| !log.journal.unfollowed().is_empty());
+    let keyring = Arc::new(open_keyring(disk.as_ref(), vault_keys, has_lost_keyring)?);
+    let book = open_book(configuration, log).context("failed to open the sandbox's book")?;
+    let deliveries = open_deliveries(configuration, log).context("failed to open the deliveries of webhooks")?;
     let sandbox =
         SandboxAcquirer::start_or_end(book.clone(), abort_with_message).context("failed to start the sandbox")?;
     Ok(Opened { disk, keyring, book, deliveries: Arc::new(deliveries), sandbox: Arc::new(sandbox) })
+}
+
+fn open_disk(options: &DiskOptions, log: Option<&SharedLog>) -> anyhow::Result<Arc<DiskEngine>> {
+    let Some(log) = log else { return Ok(Arc::new(DiskEngine::open(options)?)) };
+    let repeats = Some(log.journal.to_repeat());
+    let disk = Arc::new(DiskEngine::open(&DiskOptions { repeats, ..options.clone() }).with_context(|| {
+        let directory = options.directory.display();
+        format!("{directory} only repeats the log in the database: if it is damaged, remove it, and start again")
+    })?);
+    log.lead(&disk)?;
+    Ok(disk)
+}
+
+/// Opens the stores of a server. On a thread of its own, since a database elsewhere is waited for, and the server's threads
+/// must not wait.
+fn open_for_server(
+    configuration: &Configuration,
+    secrets: &Secrets,
+) -> anyhow::Result<(Opened, Option<Arc<SharedJournal>>)> {
+    let open = || {
+        let claim = |journal| SharedLog::claim(journal, Arc::new(end_as_fenced));
+        let log = configuration.journal.as_ref().map(claim).transpose().context("failed to claim the log")?;
+        let opened = open_as(configuration, &disk_options(configuration), &secrets.vault_keys, log.as_ref())?;
+        Ok((opened, log.map(|log| log.journal)))
+    };
+    apart(open)
+}
+
+/// Does something on a thread of its own, and waits for it.
+fn apart<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
+    thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|_| Err(anyhow!("a thread of the start panicked")))
+}
+
+/// The place of the server's small notes.
+fn notes(configuration: &Configuration, journal: Option<&Arc<SharedJournal>>) -> Arc<dyn Notes> {
+    match journal {
+        Some(journal) => Arc::clone(journal) as _,
+        None => Arc::new(NoteFiles(configuration.data.clone())),
+    }
+}
+
+/// Ends the process when another server has claimed the log. It must not be started again by itself: each of two servers
+/// would take the log from the other.
+fn end_as_fenced() {
+    tracing::error!("another server has claimed the log; this one stops");
+    signal_hook::low_level::exit(EXIT_WHEN_FENCED)
 }
 
 /// Opens the data directory and starts the service. Must be called within an actix system.
@@ -140,8 +200,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     let is_new = is_new(&configuration.data);
     let beside = [SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY].map(|directory| configuration.data.join(directory));
     let missing: Vec<PathBuf> = beside.into_iter().filter(|directory| !directory.exists()).collect();
-    let Opened { disk, keyring, book, deliveries, sandbox } =
-        open_as(configuration, &disk_options(configuration), &secrets.vault_keys)?;
+    let (Opened { disk, keyring, book, deliveries, sandbox }, journal) = open_for_server(configuration, secrets)?;
     if is_new {
         tracing::warn!(directory = %configuration.data.display(), "a new, empty store was created");
     } else {
@@ -167,18 +226,21 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         security_codes: Arc::clone(&security_codes),
         webhooks: webhook_delivery(configuration, deliveries),
     };
-    let pause_note = PauseNote::of(&configuration.data);
-    let running_mark = mark_as_running(&configuration.data, &pause_note)?;
-    let engine = Engine::start(dependencies, engine_options(configuration, pause_note.is_there()));
+    let notes = notes(configuration, journal.as_ref());
+    let pause_note = PauseNote::among(Arc::clone(&notes));
+    // A copy of a directory that only repeats a log elsewhere is as good as its original.
+    let running_mark = journal.is_none().then(|| mark_as_running(&configuration.data, &pause_note)).transpose()?;
+    let (last_used, is_paused) = apart(|| Ok((LastUsed::among(notes), pause_note.is_there()?)))?;
+    let engine = Engine::start(dependencies, engine_options(configuration, is_paused));
     let engine = engine.map_err(|error| with_remedy(error, configuration))?;
     if engine.is_paused() {
         tracing::warn!("the server is paused: no acquirer is called and no timer fires before `till resume`");
     }
     let sdk_rate = SdkRate::new(configuration.limits.sdk_calls_per_second, "one address for one installation");
-    let last_used = Arc::new(LastUsed::open(&configuration.data));
+    let last_used = Arc::new(last_used);
     let creation = Arc::new(Mutex::new(()));
     let schedule = start_schedule(configuration, &checkpoints, &clock)?;
-    let checkpoints = Some(checkpoints);
+    let checkpoints = Some(checkpoints).filter(|_| journal.is_none());
     let running = RunningKeyring {
         disk: Arc::clone(&disk),
         keyring: Arc::clone(&keyring),
@@ -204,7 +266,12 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         pause_note,
         creation,
     };
-    Ok(Started { service: Arc::new(service), schedule, disk, file_watch, tables, scrubber, running_mark })
+    let service = Arc::new(service);
+    let journal_watch = journal.as_ref().map(|journal| watch(Arc::clone(journal))).transpose()?;
+    if let Some(journal) = &journal {
+        actix_web::rt::spawn(follow(Arc::downgrade(&service), Arc::clone(journal)));
+    }
+    Ok(Started { service, schedule, disk, file_watch, tables, scrubber, running_mark, journal, journal_watch })
 }
 
 /// A store that is not new has both databases beside its own, unless it was restored without them.
@@ -278,6 +345,12 @@ impl Started {
         Arc::clone(&self.disk) as _
     }
 
+    /// The log in a database, if it is in one.
+    #[must_use]
+    pub fn journal(&self) -> Option<Arc<SharedJournal>> {
+        self.journal.clone()
+    }
+
     /// The inspector of the tables of all databases.
     #[must_use]
     pub fn tables(&self) -> Arc<TableInspector> {
@@ -291,6 +364,7 @@ impl Started {
     pub fn stop(self, patience: Duration) -> anyhow::Result<()> {
         drop(self.schedule);
         drop(self.file_watch);
+        drop(self.journal_watch);
         self.scrubber.iter().for_each(Scrubber::stop);
         // The store must not be closed while a checkpoint is being taken.
         self.service.checkpoints.iter().for_each(Checkpoints::stop);
@@ -298,7 +372,8 @@ impl Started {
         self.service.archiver.iter().for_each(Archiver::stop);
         self.service.last_used.save();
         self.disk.close().context("failed to close the store")?;
-        self.running_mark.remove().context("failed to remove the mark of a running server")?;
+        let unmarked = self.running_mark.map(RunningMark::remove).transpose();
+        unmarked.context("failed to remove the mark of a running server")?;
         tracing::info!("closed: everything is on the disk");
         Ok(())
     }
@@ -359,9 +434,14 @@ fn acquirers(sandbox: &Arc<SandboxAcquirer>) -> Acquirers {
     Acquirers::from([(AcquirerName::Sandbox, Arc::clone(sandbox) as _)])
 }
 
-fn open_deliveries(configuration: &Configuration) -> Result<RocksDeliveries, DeliveriesError> {
+fn open_deliveries(configuration: &Configuration, log: Option<&SharedLog>) -> anyhow::Result<RocksDeliveries> {
     let directory = configuration.data.join(WEBHOOKS_DIRECTORY);
-    RocksDeliveries::open(&directory, configuration.disk_reserve_bytes, configuration.open_time_max)
+    let (reserve, limit) = (configuration.disk_reserve_bytes, configuration.open_time_max);
+    let open = || Ok(RocksDeliveries::open(&directory, reserve, limit)?);
+    match log {
+        Some(log) => log.lead_rows(RowsOf::Deliveries, &directory, open),
+        None => open(),
+    }
 }
 
 /// Damaged deliveries can be moved away.
@@ -383,18 +463,27 @@ fn webhook_delivery(configuration: &Configuration, deliveries: Arc<RocksDeliveri
     WebhookDelivery { deliveries, sender: Sender::within(addresses.clone(), sockets), addresses, schedule }
 }
 
+fn open_book(configuration: &Configuration, log: Option<&SharedLog>) -> anyhow::Result<RocksBook> {
+    let directory = configuration.data.join(SANDBOX_DIRECTORY);
+    let open = || open_book_within(&directory, configuration);
+    match log {
+        Some(log) => log.lead_rows(RowsOf::Book, &directory, open),
+        None => open(),
+    }
+}
+
 /// Opens the book on a thread of its own, since RocksDB never returns from some damaged logs.
-fn open_book(directory: PathBuf, configuration: &Configuration) -> anyhow::Result<RocksBook> {
+fn open_book_within(directory: &Path, configuration: &Configuration) -> anyhow::Result<RocksBook> {
     let (limit, reserve_bytes) = (configuration.open_time_max, configuration.disk_reserve_bytes);
     let place = directory.display().to_string();
     let (sender, receiver) = mpsc::channel();
-    let book = directory.clone();
+    let book = directory.to_owned();
     let open = move || drop(sender.send(RocksBook::open_with_reserve(&book, reserve_bytes)));
     thread::Builder::new().name("open-book".to_owned()).spawn(open)?;
     match receiver.recv_timeout(limit) {
         Ok(Ok(book)) => Ok(book),
-        Ok(Err(error)) => bail!("{:#}; {}", anyhow::Error::new(error).context(place), book_remedy(&directory)),
-        Err(_) => bail!("opening {place} did not end within {} s; {}", limit.as_secs(), book_remedy(&directory)),
+        Ok(Err(error)) => bail!("{:#}; {}", anyhow::Error::new(error).context(place), book_remedy(directory)),
+        Err(_) => bail!("opening {place} did not end within {} s; {}", limit.as_secs(), book_remedy(directory)),
     }
 }
 
@@ -408,11 +497,11 @@ fn book_remedy(directory: &Path) -> String {
 }
 
 /// Opens the store's key ring, or creates it at the first start.
-fn open_keyring(disk: &DiskEngine, roots: &[RootKey]) -> anyhow::Result<Keyring> {
+fn open_keyring(disk: &DiskEngine, roots: &[RootKey], has_records: bool) -> anyhow::Result<Keyring> {
     if let Some(stored) = stored_keyring(disk).context("failed to read the key ring")? {
         return vault_keys::open_keyring(roots, &stored);
     }
-    if disk.last_commit() > CommitNumber(0) {
+    if has_records || disk.last_commit() > CommitNumber(0) {
         bail!("the store has records but no key ring: it cannot be used. Restore it from a checkpoint.");
     }
     let (keyring, bytes) = Keyring::create(roots.last().expect("root keys are one or two"))?;
@@ -447,18 +536,8 @@ impl RewrapKeyring for RunningKeyring {
 /// Writes the key ring, durably and as a whole.
 fn keep_keyring(disk: &DiskEngine, bytes: &[u8]) -> anyhow::Result<()> {
     let claim = disk.claim(STORE_ITSELF).context("failed to claim the store")?;
-    let append = Append {
-        merchant_id: STORE_ITSELF,
-        epoch: claim.epoch,
-        expected_head: claim.head,
-        new_head: claim.head,
-        batch_id: BatchId::default(),
-        records: Vec::new(),
-        vault: keyring_write(bytes),
-        derived: RowWrites::default(),
-        snapshot: None,
-        may_use_reserve: true,
-    };
+    let nothing = Append::nothing(STORE_ITSELF, claim.epoch, claim.head);
+    let append = Append { vault: keyring_write(bytes), may_use_reserve: true, ..nothing };
     let verdicts = disk.append(vec![append]);
     disk.release(STORE_ITSELF, claim.epoch);
     match verdicts.as_slice() {

@@ -4,6 +4,7 @@ mod assembly;
 mod bootstrap;
 mod data_directory;
 mod running_mark;
+mod shared_log;
 mod vault_keys;
 
 pub use assembly::{Assembly, assemble};

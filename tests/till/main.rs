@@ -11,6 +11,7 @@ mod protocol;
 mod crash;
 mod damage;
 mod offline;
+mod journal;
 mod initiate;
 mod take_and_give_back;
 mod balance_calls;

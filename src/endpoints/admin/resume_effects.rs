@@ -1,5 +1,7 @@
 //! `POST /admin/resume-effects`
 
+use std::sync::Arc;
+
 use crate::endpoints::prelude::*;
 use crate::protocol::api_error::CallEffect;
 use crate::service::RETRY_AFTER_SECONDS;
@@ -16,8 +18,10 @@ static RESUME_EFFECTS: Declaration = Declaration {
 /// `POST /admin/resume-effects`
 async fn resume_effects(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     call.fields().finish(|| Some(()))?;
-    // The file first: after a crash between the two, the operator's decision must not be lost.
-    if let Err(error) = service.pause_note.remove() {
+    // The note first: after a crash between the two, the operator's decision must not be lost.
+    let notes = Arc::clone(&service);
+    let removed = tokio::task::spawn_blocking(move || notes.pause_note.remove()).await;
+    if let Err(error) = removed.unwrap_or_else(|error| Err(error.into())) {
         tracing::error!(%error, "the note that effects are paused could not be removed");
         return Err(ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS).because(error.to_string()));
     }

@@ -1,48 +1,46 @@
 //! A restored server starts paused, since effects that were open at the time of its checkpoint may have been carried
-//! out since. A file in the data directory records the pause until the operator ends it.
+//! out since. A note in the data directory, or beside the log in a database, records the pause until the operator ends it.
 
-use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use till_operate::checkpoint::PAUSED_FILE;
 
-/// The file which records that a data directory's effects and timers are paused.
-#[derive(Debug)]
+use super::notes::Notes;
+
+/// The note which records that effects and timers are paused.
 pub struct PauseNote {
-    directory: PathBuf,
+    notes: Arc<dyn Notes>,
 }
 
 impl PauseNote {
-    /// The file of a data directory.
+    /// The note among these.
     #[must_use]
-    pub fn of(directory: &Path) -> PauseNote {
-        PauseNote { directory: directory.to_owned() }
+    pub fn among(notes: Arc<dyn Notes>) -> PauseNote {
+        PauseNote { notes }
     }
 
-    /// True when the file exists.
-    #[must_use]
-    pub fn is_there(&self) -> bool {
-        self.directory.join(PAUSED_FILE).exists()
-    }
-
-    /// Creates the file, durably.
+    /// True when there is a note.
     ///
     /// # Errors
-    /// An error of the system.
+    /// It cannot be read.
+    pub fn is_there(&self) -> io::Result<bool> {
+        Ok(self.notes.read(PAUSED_FILE)?.is_some())
+    }
+
+    /// Makes the note, durably.
+    ///
+    /// # Errors
+    /// It cannot be written.
     pub fn make(&self) -> io::Result<()> {
-        File::create(self.directory.join(PAUSED_FILE))?.sync_all()?;
-        File::open(&self.directory)?.sync_all()
+        self.notes.keep(PAUSED_FILE, &[])
     }
 
-    /// Removes the file, durably. It may be missing already.
+    /// Removes the note, durably. It may be missing already.
     ///
     /// # Errors
-    /// An error of the system. The next start is then paused, too.
+    /// It cannot be removed. The next start is then paused, too.
     pub fn remove(&self) -> io::Result<()> {
-        match fs::remove_file(self.directory.join(PAUSED_FILE)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => File::open(&self.directory)?.sync_all(),
-        }
+        self.notes.remove(PAUSED_FILE)
     }
 }

@@ -210,8 +210,12 @@ impl Service {
         Ok(gate != RowGate::Open)
     }
 
-    /// Loading a merchant brings its rows up to the log, so this submits a command without effect.
-    async fn catch_up(&self, merchant_id: MerchantId) -> Result<(), ApiError> {
+    /// Brings a merchant's rows up to its log, and that to a log elsewhere: loading it does, so this submits a command
+    /// without effect.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when it cannot be loaded.
+    pub async fn catch_up(&self, merchant_id: MerchantId) -> Result<(), ApiError> {
         let command = Command::FireTimers(Vec::new());
         let request = Request { caller: Caller::System, idempotency: None, command };
         let loaded = self.engine.submit(merchant_id, request, None).await;

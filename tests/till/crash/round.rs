@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::harness::{Server, Start, TestDice, from_environment};
+use crate::harness::{Server, TestDice, from_environment};
 
 use super::calendar::Calendar;
 use super::customers::Customers;
@@ -128,7 +128,7 @@ impl Round {
     }
 
     fn kill_in_start(&mut self) {
-        let mut command = Start::default().command(self.server.data());
+        let mut command = self.server.start_command();
         command.arg("serve").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the binary can be started");
         thread::sleep(Duration::from_millis(self.dice.between(0, START_MS_MAX)));
@@ -153,13 +153,13 @@ impl Round {
     }
 
     fn verify(&self) {
-        let output = Start::default().command(self.server.data()).arg("verify").output();
+        let output = self.server.start_command().arg("verify").output();
         let output = output.expect("the binary can be started");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         assert!(output.status.success(), "till verify: {}\n{}", text(&output.stdout), text(&output.stderr));
     }
 
-    fn report(&self) -> String {
+    pub(super) fn report(&self) -> String {
         let Counts { acknowledged, refused, unacknowledged, found } = self.counts;
         let starts: Vec<String> = self.starts.iter().map(|start| start.as_millis().to_string()).collect();
         format!(

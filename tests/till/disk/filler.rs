@@ -6,13 +6,13 @@ use std::process::Command;
 use crate::harness::free_bytes;
 
 /// A file that takes space until it is dropped.
-pub(super) struct Filler {
+pub(crate) struct Filler {
     file: PathBuf,
 }
 
 impl Filler {
     /// Takes space until at most `left_bytes` are left.
-    pub(super) fn leaving(directory: &Path, left_bytes: u64) -> Filler {
+    pub(crate) fn leaving(directory: &Path, left_bytes: u64) -> Filler {
         let filler = Filler { file: directory.join("filler") };
         let mut length = 0;
         loop {

@@ -6,7 +6,7 @@
 
 mod campaign;
 mod checkpoint_copy;
-mod filler;
+pub(crate) mod filler;
 mod load;
 mod read_only;
 mod reserve;

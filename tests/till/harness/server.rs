@@ -102,6 +102,9 @@ impl Start {
         command.env("TILL_ADMIN_TOKEN", ADMIN_TOKEN).env("TILL_VAULT_KEY", VAULT_KEY);
         command.env("TILL_LOG_FILTER", "warn").env("TILL_LOG_FORMAT", "text");
         command.env("TILL_SDK_CALLS_PER_SECOND", "1000000").env("TILL_DISK_RESERVE_BYTES", "16777216");
+        for (name, value) in journal_of(data) {
+            command.env(name, value);
+        }
         command.envs(self.variables.iter().cloned());
         for variable in &self.removed {
             command.env_remove(variable);
@@ -125,8 +128,22 @@ impl Start {
         self.try_server_on(data, directory).unwrap_or_else(|error| panic!("the server does not start: {error}"))
     }
 
+    /// Makes the log in the database when it is new. Everything that the data directory repeats of it is removed, so that
+    /// each start fetches the whole log.
+    fn begin_with_the_log_alone(&self, data: &Path) {
+        let migrated = self.command(data).args(["journal", "migrate"]).output().expect("the binary can be started");
+        assert!(migrated.status.success(), "{}", String::from_utf8_lossy(&migrated.stderr));
+        for repeated in ["db", "sandbox", "webhooks", "high-water"] {
+            let path = data.join(repeated);
+            let _not_there = std::fs::remove_dir_all(&path).or_else(|_| std::fs::remove_file(&path));
+        }
+    }
+
     /// Starts a server on `data`, or returns the output of a refused start.
     pub(crate) fn try_server_on(&self, data: &Path, directory: Option<Arc<TempDir>>) -> Result<Server, String> {
+        if JOURNAL.is_some() {
+            self.begin_with_the_log_alone(data);
+        }
         let mut command = self.command(data);
         command.arg("serve");
         if let Some(words) = &self.shell {
@@ -151,6 +168,20 @@ impl Start {
         server.wait_until_ready();
         Ok(server)
     }
+}
+
+/// The database that has the logs of all servers of this run, each in a schema of its own.
+static JOURNAL: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("TILL_TEST_JOURNAL").ok());
+
+/// The settings of a server whose log is in the database.
+fn journal_of(data: &Path) -> Vec<(&'static str, String)> {
+    let Some(address) = JOURNAL.as_ref() else { return Vec::new() };
+    let schema = format!("t{}", &blake3::hash(data.as_os_str().as_encoded_bytes()).to_hex()[..16]);
+    vec![
+        ("TILL_JOURNAL", address.clone()),
+        ("TILL_JOURNAL_SCHEMA", schema),
+        ("TILL_JOURNAL_UNREPLICATED", "true".to_owned()),
+    ]
 }
 
 /// The program of the load tester, which the build of the whole workspace puts beside the server.
@@ -322,6 +353,11 @@ impl Server {
     /// The command line of the binary with this server's data and addresses, for operator commands.
     pub(crate) fn command(&self) -> Command {
         self.with_addresses(self.start.command_without_addresses(&self.data))
+    }
+
+    /// The command line of the binary with this server's data and settings, at other addresses.
+    pub(crate) fn start_command(&self) -> Command {
+        self.start.command(&self.data)
     }
 
     /// The command line of the load tester and generator with this server's data and addresses.

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use till::{
     AdminToken, ConnectionLimits, Dispatcher, Entrance, KeyAuthentication, LastUsed, Listener, ListenerSettings,
-    Operator, Package, PauseNote, ReservedAddress, SdkRate, Service, Shared, admin_endpoints, browser_pages,
+    NoteFiles, Operator, Package, PauseNote, ReservedAddress, SdkRate, Service, Shared, admin_endpoints, browser_pages,
     merchant_endpoints, sdk_endpoints,
 };
 use till_actors::clock::Clock;
@@ -316,12 +316,12 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         webhook_addresses: AddressPolicy::default(),
         webhook_tests: Arc::default(),
         sandbox,
-        last_used: Arc::new(LastUsed::open(data.path())),
+        last_used: Arc::new(LastUsed::among(Arc::new(NoteFiles(data.path().to_owned())))),
         sdk_rate: SdkRate::new(NonZeroU32::MAX, "one address for one installation"),
         checkpoints: None,
         operations: None,
         archiver: None,
-        pause_note: PauseNote::of(data.path()),
+        pause_note: PauseNote::among(Arc::new(NoteFiles(data.path().to_owned()))),
         creation: Arc::default(),
     })
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Pair, Server, Start, directory, temporary};
+use crate::harness::{PATIENCE, Pair, Server, Start, directory, holds_within, temporary};
 
 fn file(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
@@ -92,10 +92,19 @@ fn expressions(value: &Value, found: &mut Vec<String>) {
     }
 }
 
+/// The metrics of a server whose log is in a database.
+fn scrape_over_a_database() -> String {
+    let (_database, start) = crate::journal::database();
+    let server = start.server();
+    let is_there = || server.metric("till_journal_synchronous_standbys").is_some();
+    assert!(holds_within(PATIENCE, is_there), "the database is looked at");
+    server.metrics()
+}
+
 #[test]
 fn dashboard_alerts_and_documents_name_the_scraped_metrics() {
-    let text = scrape();
-    let there = scraped(&text);
+    let (text, of_a_journal) = (scrape(), scrape_over_a_database());
+    let there: BTreeSet<String> = scraped(&text).into_iter().chain(scraped(&of_a_journal)).collect();
     let dashboard: Value = serde_json::from_str(&file("deploy/grafana/till.json")).expect("it is JSON");
     let mut queries = Vec::new();
     expressions(&dashboard, &mut queries);

@@ -1,0 +1,70 @@
+//! `till journal accept-loss`
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use serde_json::json;
+use till_operate::checkpoint::PAUSED_FILE;
+use till_operate::offline::{Inspect, RecordSelection};
+use till_shared::{LostRecords, accept_loss, lost_records};
+
+use crate::commands::exit_code::ExitCode;
+use crate::commands::export::open;
+use crate::commands::progress::{print, say};
+use crate::commands::verify::VerificationTarget;
+use crate::configuration::{Configuration, JournalConfiguration};
+
+/// Prints what the database has lost as far as the data directory tells; with `yes` the log goes on without it.
+pub(super) fn accept(
+    configuration: &Configuration,
+    journal: &JournalConfiguration,
+    to: Option<&Path>,
+    yes: bool,
+) -> anyhow::Result<ExitCode> {
+    let data = configuration.data.display();
+    let is_there = configuration.data.join("db").exists();
+    let lost = if is_there { lost(configuration, journal)? } else { Vec::new() };
+    if !is_there {
+        say(&format!("there is no data in {data}, so nothing tells what was lost"));
+    }
+    let line = |lost: &LostRecords| {
+        json!({"merchant_id": lost.merchant_id.to_string(), "first": lost.first.0, "last": lost.last.0}).to_string()
+    };
+    for lost in &lost {
+        print(&line(lost));
+    }
+    if !yes {
+        say("nothing was changed: give --yes to go on without these records");
+        return Ok(ExitCode::SUCCESS);
+    }
+    match to {
+        Some(file) => write_records(configuration, &lost, file)?,
+        None if lost.is_empty() => {}
+        None => bail!("name a file for the lost records with --to, since the data directory is of no use afterwards"),
+    }
+    accept_loss(&journal.database, PAUSED_FILE)?;
+    say(&format!(
+        "the log goes on without them. The server will start paused; remove {data} first, since it repeats the log as it was"
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn lost(configuration: &Configuration, journal: &JournalConfiguration) -> anyhow::Result<Vec<LostRecords>> {
+    let store = VerificationTarget::of_data(configuration).open_store()?;
+    Ok(lost_records(&journal.database, &store)?)
+}
+
+/// Writes lost records as `till inspect --json` does.
+fn write_records(configuration: &Configuration, lost: &[LostRecords], to: &Path) -> anyhow::Result<()> {
+    let failed = || format!("failed to write {}", to.display());
+    let mut out = BufWriter::new(File::create_new(to).with_context(failed)?);
+    let source = open(configuration, false)?;
+    for LostRecords { merchant_id, first, last } in lost {
+        let inspect = Inspect::of(&source, *merchant_id)?;
+        let selection = RecordSelection { from: first.0, to: last.0, payment: None };
+        inspect.write_json(&selection, &mut out).with_context(failed)?;
+    }
+    out.flush().and_then(|()| out.get_ref().sync_all()).with_context(failed)
+}

@@ -1,0 +1,85 @@
+//! `till journal migrate|status|verify|import|export|accept-loss`
+
+mod loss;
+mod moving;
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Subcommand;
+use serde_json::json;
+use till_shared::{Migrated, migrate, status};
+
+use super::exit_code::ExitCode;
+use super::progress::print;
+use crate::configuration::{Configuration, JournalConfiguration};
+
+/// Commands on the log in a database.
+#[derive(Debug, Subcommand)]
+pub enum JournalCommand {
+    /// Makes the tables of the log, or brings them to the version of this program
+    Migrate {
+        /// Parts of the log that can be claimed separately, given once and for good [default: 64]
+        #[arg(long, value_name = "N")]
+        shards: Option<u16>,
+    },
+    /// Prints the state of the database and of the log in it
+    Status,
+    /// Copies the log into a directory that is removed afterwards, and verifies it there as `till verify` does, with the
+    /// server stopped
+    Verify {
+        /// The directory to make, with room for the whole data [default: in the directory for temporary files]
+        #[arg(long, value_name = "DIR")]
+        scratch: Option<PathBuf>,
+    },
+    /// Copies the log of the data directory, with its server stopped, into an empty log. Afterwards only a server that uses
+    /// this log starts on the directory
+    Import,
+    /// Makes an embedded store of the log, in the data directory, which must not exist. A server that uses the log is stopped
+    /// by it
+    Export,
+    /// Goes on after the database has lost commits. Without --yes it only prints which the data directory has
+    AcceptLoss {
+        /// The file to make, with the records that the data directory has and the database has lost
+        #[arg(long, value_name = "FILE", requires = "yes")]
+        to: Option<PathBuf>,
+        /// Do it
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// Carries the command out.
+pub(super) fn journal(configuration: &Configuration, command: &JournalCommand) -> anyhow::Result<ExitCode> {
+    let journal = configuration.journal.as_ref();
+    let journal = journal.context("no database is named: give --journal postgres://..., or set journal")?;
+    match command {
+        JournalCommand::Migrate { shards } => {
+            let made = match migrate(&journal.database, *shards)? {
+                Migrated::Created { shards } => format!("the log was made, in {shards} shards"),
+                Migrated::Present { shards } => format!("the log is there already, in {shards} shards"),
+            };
+            Ok(print(&made))
+        }
+        JournalCommand::Status => Ok(print(&state(journal)?)),
+        JournalCommand::Verify { scratch } => moving::verify(configuration, journal, scratch.as_deref()),
+        JournalCommand::Import => moving::import(configuration, journal),
+        JournalCommand::Export => moving::export(configuration, journal),
+        JournalCommand::AcceptLoss { to, yes } => loss::accept(configuration, journal, to.as_deref(), *yes),
+    }
+}
+
+fn state(journal: &JournalConfiguration) -> anyhow::Result<String> {
+    let state = status(&journal.database)?;
+    let identity: String = state.identity.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(serde_json::to_string_pretty(&json!({
+        "server": state.server,
+        "log": identity,
+        "shards": state.shards,
+        "commits": state.commits,
+        "waits_for_standby": state.waits_for_standby,
+        "synchronous_standbys": state.synchronous_standbys,
+        "unsafe_settings": state.unsafe_settings,
+        "oldest_snapshot_seconds": state.oldest_snapshot_seconds,
+    }))?)
+}

@@ -1,0 +1,129 @@
+//! The log, moved between a data directory and a database, and verified.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use till_operate::repair::{Rebuild, Workshop};
+use till_operate::verify::{Report, VerifyOptions};
+use till_sandbox::book::RocksBook;
+use till_shared::{JournalCopy, RowsOf, SharedJournal, SharedRows, import as import_log};
+use till_storage::deliveries::RocksDeliveries;
+use till_storage::engine::{Engine, EngineOptions, is_new};
+use till_storage::first_commit::RepeatsRows;
+
+use crate::commands::exit_code::ExitCode;
+use crate::commands::progress::{ProgressDisplay, Unit, say};
+use crate::commands::repair::open_keyring;
+use crate::commands::verify::{SCRATCH_DIRECTORY, print, progress_display};
+use crate::configuration::{Configuration, JournalConfiguration, Secrets};
+use crate::service::{NOTES, NoteFiles, Notes};
+use crate::startup::{SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY, check_directory, open_stored_keyring};
+
+/// Copies the log of a stopped server's data directory into an empty log.
+pub(super) fn import(configuration: &Configuration, journal: &JournalConfiguration) -> anyhow::Result<ExitCode> {
+    let data = &configuration.data;
+    check_directory(configuration)?;
+    if is_new(data) {
+        bail!("there is no data in {}", data.display());
+    }
+    let store = Engine::open(&options(configuration, data))?;
+    // The key must be at hand before the directory is only a repetition of the log.
+    open_stored_keyring(&Secrets::find_vault_keys(configuration)?, &store)?;
+    let (deliveries, book) = (open_deliveries(configuration, data)?, RocksBook::open(&data.join(SANDBOX_DIRECTORY))?);
+    let beside: [(RowsOf, &dyn RepeatsRows); 2] = [(RowsOf::Deliveries, &deliveries), (RowsOf::Book, &book)];
+    let mut shown = ProgressDisplay::begin("copied", Unit::Things("records"), None);
+    let records = import_log(&journal.database, &store, &beside, &mut |records| shown.show(records))?;
+    drop(shown);
+    store.close()?;
+    copy_notes(&NoteFiles(data.clone()), &SharedJournal::open(&journal.database, Arc::new(|| {}))?)?;
+    say(&format!(
+        "{records} records were copied; {} repeats the log in the database from now on, and may be removed",
+        data.display()
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes an embedded store of the log.
+pub(super) fn export(configuration: &Configuration, journal: &JournalConfiguration) -> anyhow::Result<ExitCode> {
+    let data = &configuration.data;
+    if data.exists() {
+        bail!("{} exists: name a directory that does not", data.display());
+    }
+    // The claim ends a server that uses the log: what it acknowledged is there, and nothing more comes.
+    let claimed = SharedJournal::open(&journal.database, Arc::new(|| {}))?;
+    let report = embedded(configuration, journal, data)?;
+    let deliveries = open_deliveries(configuration, data)?;
+    copy_rows(journal, RowsOf::Deliveries, &deliveries)?;
+    copy_rows(journal, RowsOf::Book, &RocksBook::open(&data.join(SANDBOX_DIRECTORY))?)?;
+    copy_notes(&claimed, &NoteFiles(data.clone()))?;
+    Ok(print(&report))
+}
+
+/// Verifies a copy of the log.
+pub(super) fn verify(
+    configuration: &Configuration,
+    journal: &JournalConfiguration,
+    scratch: Option<&Path>,
+) -> anyhow::Result<ExitCode> {
+    let made = match scratch {
+        Some(directory) => {
+            std::fs::create_dir(directory).with_context(|| format!("failed to make {}", directory.display()))?;
+            tempfile::TempDir::new_in(directory)?
+        }
+        None => tempfile::tempdir()?,
+    };
+    let report = embedded(configuration, journal, &made.path().join("data"))?;
+    drop(made);
+    if let Some(directory) = scratch {
+        std::fs::remove_dir(directory).with_context(|| format!("failed to remove {}", directory.display()))?;
+    }
+    Ok(print(&report))
+}
+
+/// Makes a store of the log in a new directory, derives its rows and verifies it. The databases beside it are not made.
+fn embedded(configuration: &Configuration, journal: &JournalConfiguration, to: &Path) -> anyhow::Result<Report> {
+    let log = JournalCopy::open(&journal.database)?;
+    let options = options(configuration, to);
+    let store = Engine::open(&EngineOptions { repeats: Some(log.to_repeat()), ..options.clone() })?;
+    let mut shown = ProgressDisplay::begin("copied", Unit::Things("merchants"), None);
+    log.copy_to(&store, &mut |merchants| shown.show(merchants))?;
+    drop(shown);
+    store.close()?;
+    drop(store);
+    derive(configuration, &options)
+}
+
+/// Derives the rows of a store that has only a log, and verifies everything.
+fn derive(configuration: &Configuration, options: &EngineOptions) -> anyhow::Result<Report> {
+    let workshop = Workshop::open(options)?;
+    let keyring = open_keyring(&workshop, &Secrets::find_vault_keys(configuration)?)?;
+    let acknowledged = Some(workshop.held().acknowledged());
+    let options = VerifyOptions { acknowledged, ..VerifyOptions::new(options.directory.join(SCRATCH_DIRECTORY)) };
+    let rebuild = Rebuild { workshop: &workshop, keyring: &keyring, merchant_id: None, options };
+    Ok(rebuild.run(None, &mut progress_display("read"))?)
+}
+
+fn options(configuration: &Configuration, directory: &Path) -> EngineOptions {
+    let (open_limit, disk_reserve_bytes) = (configuration.open_time_max, configuration.disk_reserve_bytes);
+    EngineOptions { open_limit, disk_reserve_bytes, ..EngineOptions::new(directory) }
+}
+
+fn open_deliveries(configuration: &Configuration, data: &Path) -> anyhow::Result<RocksDeliveries> {
+    let directory = data.join(WEBHOOKS_DIRECTORY);
+    Ok(RocksDeliveries::open(&directory, configuration.disk_reserve_bytes, configuration.open_time_max)?)
+}
+
+fn copy_rows(journal: &JournalConfiguration, of: RowsOf, to: &dyn RepeatsRows) -> anyhow::Result<()> {
+    let rows = SharedRows::open(&journal.database, of, Arc::new(|| {}))?;
+    rows.each_page(&mut |page| to.take_over(&page).map_err(anyhow::Error::msg))
+}
+
+fn copy_notes(from: &dyn Notes, to: &dyn Notes) -> anyhow::Result<()> {
+    for name in NOTES {
+        if let Some(note) = from.read(name)? {
+            to.keep(name, &note)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! The log in a database: claimed at the start, and followed by the store of the data directory.
+
+use std::convert::Infallible;
+use std::path::Path;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use futures_util::{StreamExt, stream};
+use till_shared::{JournalStatus, OnFenced, RowsOf, SharedJournal, SharedJournalError, SharedRows, status};
+use till_storage::engine::Engine as DiskEngine;
+use till_storage::first_commit::RepeatsRows;
+use till_storage::turns::Turns;
+
+use crate::configuration::JournalConfiguration;
+use crate::service::Service;
+
+/// The pause between two looks for merchants of which the store may lack something.
+const FOLLOW_PAUSE: Duration = Duration::from_secs(1);
+
+/// The pause between two looks at the state of the database.
+const LOOK_PAUSE: Duration = Duration::from_secs(10);
+
+/// Merchants that are fetched at the same time beside callers' requests.
+const FETCHED_AT_ONCE: usize = 4;
+
+/// A claimed log, with the database that it is in.
+pub struct SharedLog {
+    pub journal: Arc<SharedJournal>,
+    configuration: JournalConfiguration,
+    on_fenced: OnFenced,
+}
+
+impl SharedLog {
+    /// Claims the log of a database, whichever server had it before.
+    ///
+    /// # Errors
+    /// The database cannot be reached, has no log, or keeps no second copy of it.
+    pub fn claim(configuration: &JournalConfiguration, on_fenced: OnFenced) -> anyhow::Result<SharedLog> {
+        let state = status(&configuration.database)?;
+        match unsafe_to_use(&state) {
+            Some(reason) if configuration.may_be_unreplicated => {
+                tracing::warn!(reason, "the log is not safe from the loss of its machine");
+            }
+            Some(reason) => bail!("{reason}: mend it, or set journal_unreplicated = true to start nevertheless"),
+            None => {}
+        }
+        let journal = SharedJournal::open(&configuration.database, Arc::clone(&on_fenced))?;
+        tracing::info!(server = state.server, shards = journal.shards(), commits = state.commits, "the log is claimed");
+        Ok(SharedLog { journal: Arc::new(journal), configuration: configuration.clone(), on_fenced })
+    }
+
+    /// Has a store follow the log. What belongs to no single merchant is fetched now, the rest before it is used.
+    ///
+    /// # Errors
+    /// The database cannot be read, or the store not be written.
+    pub fn lead(&self, disk: &DiskEngine) -> anyhow::Result<()> {
+        let noted = disk.note_of_log().context("failed to read how much of the log the store has")?;
+        if self.journal.compare(&noted)? {
+            let merchants = self.journal.unfollowed().len();
+            tracing::warn!(merchants, "the data directory lacks a part of the log: it is fetched");
+            self.journal.each_row_of_all(&mut |rows| disk.replace_rows(&rows))?;
+        }
+        disk.follow(Arc::clone(&self.journal) as _);
+        Ok(())
+    }
+
+    /// Has an auxiliary database follow its rows elsewhere. One that lacks some of them is made anew.
+    ///
+    /// # Errors
+    /// The database cannot be read, or the auxiliary one not be written.
+    pub fn lead_rows<D: RepeatsRows>(
+        &self,
+        of: RowsOf,
+        directory: &Path,
+        open: impl Fn() -> anyhow::Result<D>,
+    ) -> anyhow::Result<D> {
+        let place = SharedRows::open(&self.configuration.database, of, Arc::clone(&self.on_fenced))?;
+        let (position, mut database) = (place.position(), open()?);
+        let failed = |reason: String| anyhow::anyhow!("{}: {reason}", directory.display());
+        if database.position().map_err(failed)?.as_ref() != Some(&position) {
+            drop(database);
+            std::fs::remove_dir_all(directory).with_context(|| format!("failed to remove {}", directory.display()))?;
+            database = open()?;
+            place.each_page(&mut |rows| database.take_over(&rows).map_err(TakeOverError::Database))?;
+        }
+        database.write_first_in(Arc::new(place), &position).map_err(failed)?;
+        Ok(database)
+    }
+}
+
+/// Rows were not taken over.
+#[derive(Debug, thiserror::Error)]
+enum TakeOverError {
+    #[error(transparent)]
+    Elsewhere(#[from] SharedJournalError),
+    #[error("{0}")]
+    Database(String),
+}
+
+/// The reason for which what the database has acknowledged may be lost.
+fn unsafe_to_use(state: &JournalStatus) -> Option<String> {
+    if let Some(setting) = state.unsafe_settings.first() {
+        return Some(format!("the database of the log runs with {setting}"));
+    }
+    if !state.waits_for_standby {
+        return Some("the database of the log has no synchronous standby (synchronous_standby_names)".to_owned());
+    }
+    (state.synchronous_standbys == Some(0))
+        .then(|| "no synchronous standby is connected to the database of the log".to_owned())
+}
+
+/// Looks at the state of the database regularly, for the metrics.
+///
+/// # Errors
+/// The system gave no thread.
+pub fn watch(journal: Arc<SharedJournal>) -> std::io::Result<Turns> {
+    Turns::start("journal-watch", move |stop| {
+        loop {
+            journal.look();
+            if stop.wait(LOOK_PAUSE) {
+                return;
+            }
+        }
+    })
+}
+
+/// Fetches what the store may lack, also of merchants that nobody asks for: their timers and effects go on.
+pub async fn follow(service: Weak<Service>, journal: Arc<SharedJournal>) -> Infallible {
+    loop {
+        let lacking = journal.unfollowed();
+        let fetch = |merchant_id| {
+            let service = service.upgrade();
+            async move {
+                if let Some(service) = service
+                    && let Err(error) = service.catch_up(merchant_id).await
+                {
+                    tracing::warn!(%merchant_id, ?error, "a merchant's log could not be fetched yet");
+                }
+            }
+        };
+        stream::iter(lacking).for_each_concurrent(FETCHED_AT_ONCE, fetch).await;
+        tokio::time::sleep(FOLLOW_PAUSE).await;
+    }
+}

@@ -1,0 +1,70 @@
+//! `till journal import`, `export` and `verify`.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Server, Start, directory};
+
+use super::{begin_anew, database, fails, succeeds};
+
+/// The records of every merchant, as `till export` writes the log.
+fn exported_log(server: &Server, start: &Start) -> Vec<String> {
+    let to = directory();
+    let to = to.path().join("export");
+    let arguments = ["export", "--what", "log", "--to", to.to_str().expect("ASCII")];
+    succeeds(start.command(server.data()), &arguments);
+    let log = std::fs::read_to_string(to.join("log.jsonl")).expect("it was written");
+    let without_commit = |line: &str| {
+        let mut record: Value = serde_json::from_str(line).expect("JSON");
+        record.as_object_mut().expect("an object").remove("commit");
+        record.to_string()
+    };
+    log.lines().map(without_commit).collect()
+}
+
+#[test]
+fn a_store_is_imported_served_and_exported_with_the_same_log() {
+    let embedded = Start::default();
+    let mut server = embedded.server();
+    let shop = server.shop();
+    let other = server.shop();
+    let paid = shop.pay(1_000);
+    other.pay(2_000);
+    let (customer, _) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
+    let picture = shop.picture(&[&paid, &customer]);
+    assert!(server.stop());
+    let before = exported_log(&server, &embedded);
+    let (_database, start) = database();
+    succeeds(start.command(server.data()), &["journal", "import"]);
+    assert!(fails(start.command(server.data()), &["journal", "import"]).contains("start with --journal"));
+    let mut served = start.server_in(server.data());
+    assert_eq!(shop.on(&served).picture(&[&paid, &customer]), picture, "with the directory as it was");
+    begin_anew(&mut served);
+    assert_eq!(shop.on(&served).picture(&[&paid, &customer]), picture, "without it");
+    shop.on(&served).pay(3_000);
+    assert!(served.stop());
+    succeeds(start.command(served.data()), &["journal", "verify"]);
+    succeeds(start.command(served.data()), &["verify"]);
+    let here = exported_log(&served, &start);
+    assert!(here.len() > before.len() && before.iter().all(|record| here.contains(record)));
+    let back = directory();
+    let back = back.path().join("data");
+    succeeds(start.command(&back), &["journal", "export"]);
+    let mut back = embedded.server_in(&back);
+    assert_eq!(shop.on(&back).all("list-payments").len(), 3);
+    assert!(back.stop());
+    assert_eq!(exported_log(&back, &embedded), here, "equal logs");
+    succeeds(embedded.command(back.data()), &["verify"]);
+}
+
+#[test]
+fn an_import_needs_an_empty_log() {
+    let (_database, start) = database();
+    let server = start.server();
+    server.shop();
+    let mut embedded = Start::default().server();
+    embedded.shop();
+    embedded.stop();
+    let said = fails(start.command(embedded.data()), &["journal", "import"]);
+    assert!(said.contains("is not empty"), "{said}");
+    embedded.restart();
+}
