@@ -9,6 +9,8 @@ pub(crate) const START: Millis = Millis(1_750_000_000_000);
 
 /// The name of the thread on which timers are read.
 const BACKGROUND: &str = "till-background";
+/// The thread of deliveries, which asks for the time as well.
+const WEBHOOKS: &str = "till-webhooks";
 
 #[derive(Debug, Default)]
 pub(crate) struct ManualClock {
@@ -35,8 +37,9 @@ impl ManualClock {
 
 impl Clock for ManualClock {
     fn now(&self) -> Millis {
-        let in_background = std::thread::current().name() == Some(BACKGROUND);
-        if !in_background {
+        let thread = std::thread::current();
+        let in_background = thread.name() == Some(BACKGROUND);
+        if !in_background && thread.name() != Some(WEBHOOKS) {
             let left = self.panics.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
             assert!(left.is_err(), "the clock panics on purpose");
         }
