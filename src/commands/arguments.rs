@@ -111,7 +111,7 @@ pub enum TillCommand {
 }
 
 impl TillCommand {
-    /// What stands in for a command whose work the tools of a database do, when the log is in one.
+    /// The tool of the database that does the work of a command, when the log is in one.
     pub(super) const fn replaced_by_journal(&self) -> Option<&'static str> {
         match self {
             TillCommand::Checkpoint(_) => Some("back it up instead of taking checkpoints, with pgBackRest"),

@@ -14,7 +14,7 @@ pub struct JournalConfiguration {
     pub may_be_unreplicated: bool,
 }
 
-/// What the settings of the database say, not yet put together.
+/// The settings of the database, not yet put together.
 pub(super) struct JournalParts {
     pub(super) address: String,
     pub(super) password_file: Option<PathBuf>,

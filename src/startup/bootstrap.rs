@@ -32,7 +32,7 @@ use super::data_directory::check_data_directory;
 use super::running_mark::RunningMark;
 use super::shared_log::{SharedLog, follow, watch};
 use super::vault_keys;
-use crate::configuration::{Configuration, Secrets, processors};
+use crate::configuration::{Configuration, JournalConfiguration, Secrets, processors};
 use crate::process::descriptors::DescriptorShares;
 use crate::service::{
     CheckpointSchedule, Checkpoints, LastUsed, NoteFiles, Notes, Operations, PauseNote, Reloads, RewrapKeyring,
@@ -127,34 +127,52 @@ impl Opened {
 pub fn open_with(configuration: &Configuration, vault_keys: &[RootKey], buffers: &Buffers) -> anyhow::Result<Opened> {
     let Buffers { block_cache_bytes, memtable_bytes, wal_bytes_max } = *buffers;
     let options = DiskOptions { block_cache_bytes, memtable_bytes, wal_bytes_max, ..disk_options(configuration) };
-    open_as(configuration, &options, vault_keys, None)
+    open_as(configuration, &options, vault_keys, None).map(|(opened, _)| opened)
 }
 
+/// Opens the data directory, with its log in a database where one is named.
 fn open_as(
     configuration: &Configuration,
     options: &DiskOptions,
     vault_keys: &[RootKey],
-    log: Option<&SharedLog>,
-) -> anyhow::Result<Opened> {
-    let disk = open_disk(options, log)?;
-    let has_lost_keyring = log.is_some_and(|log| !log.journal.unfollowed().is_empty());
-    let keyring = Arc::new(open_keyring(disk.as_ref(), vault_keys, has_lost_keyring)?);
+    journal: Option<&JournalConfiguration>,
+) -> anyhow::Result<(Opened, Option<Arc<SharedJournal>>)> {
+    let (disk, keyring, log) = match journal {
+        Some(journal) => open_repeating(options, vault_keys, journal)?,
+        None => {
+            let disk = DiskEngine::open(options)?;
+            let stored = stored_keyring(&disk).context("failed to read the key ring")?;
+            let keyring = open_keyring(stored, vault_keys, disk.last_commit() > CommitNumber(0))?;
+            (disk, keyring, None)
+        }
+    };
+    let (disk, log) = (Arc::new(disk), log.as_ref());
+    let keyring = Arc::new(keyring.map_or_else(|| create_keyring(&disk, vault_keys), Ok)?);
     let book = open_book(configuration, log).context("failed to open the sandbox's book")?;
     let deliveries = open_deliveries(configuration, log).context("failed to open the deliveries of webhooks")?;
     let sandbox =
         SandboxAcquirer::start_or_end(book.clone(), abort_with_message).context("failed to start the sandbox")?;
-    Ok(Opened { disk, keyring, book, deliveries: Arc::new(deliveries), sandbox: Arc::new(sandbox) })
+    let opened = Opened { disk, keyring, book, deliveries: Arc::new(deliveries), sandbox: Arc::new(sandbox) };
+    Ok((opened, log.map(|log| Arc::clone(&log.journal))))
 }
 
-fn open_disk(options: &DiskOptions, log: Option<&SharedLog>) -> anyhow::Result<Arc<DiskEngine>> {
-    let Some(log) = log else { return Ok(Arc::new(DiskEngine::open(options)?)) };
-    let repeats = Some(log.journal.to_repeat());
-    let disk = Arc::new(DiskEngine::open(&DiskOptions { repeats, ..options.clone() }).with_context(|| {
+/// Opens a data directory that repeats the log in a database. The log is claimed last, once nothing else refuses the start.
+fn open_repeating(
+    options: &DiskOptions,
+    vault_keys: &[RootKey],
+    journal: &JournalConfiguration,
+) -> anyhow::Result<(DiskEngine, Option<Keyring>, Option<SharedLog>)> {
+    let found = SharedLog::find(journal).context("failed to find the log")?;
+    let repeats = Some(found.to_repeat());
+    let disk = DiskEngine::open(&DiskOptions { repeats, ..options.clone() }).with_context(|| {
         let directory = options.directory.display();
         format!("{directory} only repeats the log in the database: if it is damaged, remove it, and start again")
-    })?);
+    })?;
+    let stored = found.keyring().context("failed to read the key ring")?;
+    let keyring = open_keyring(stored, vault_keys, !found.is_empty())?;
+    let log = SharedLog::claim(journal, &found, Arc::new(end_as_fenced)).context("failed to claim the log")?;
     log.lead(&disk)?;
-    Ok(disk)
+    Ok((disk, keyring, Some(log)))
 }
 
 /// Opens the stores of a server. On a thread of its own, since a database elsewhere is waited for, and the server's threads
@@ -163,13 +181,8 @@ fn open_for_server(
     configuration: &Configuration,
     secrets: &Secrets,
 ) -> anyhow::Result<(Opened, Option<Arc<SharedJournal>>)> {
-    let open = || {
-        let claim = |journal| SharedLog::claim(journal, Arc::new(end_as_fenced));
-        let log = configuration.journal.as_ref().map(claim).transpose().context("failed to claim the log")?;
-        let opened = open_as(configuration, &disk_options(configuration), &secrets.vault_keys, log.as_ref())?;
-        Ok((opened, log.map(|log| log.journal)))
-    };
-    apart(open)
+    let (options, journal) = (disk_options(configuration), configuration.journal.as_ref());
+    apart(|| open_as(configuration, &options, &secrets.vault_keys, journal))
 }
 
 /// Does something on a thread of its own, and waits for it.
@@ -496,14 +509,19 @@ fn book_remedy(directory: &Path) -> String {
     )
 }
 
-/// Opens the store's key ring, or creates it at the first start.
-fn open_keyring(disk: &DiskEngine, roots: &[RootKey], has_records: bool) -> anyhow::Result<Keyring> {
-    if let Some(stored) = stored_keyring(disk).context("failed to read the key ring")? {
-        return vault_keys::open_keyring(roots, &stored);
+/// Opens the stored key ring; there is none before the first start.
+fn open_keyring(stored: Option<Vec<u8>>, roots: &[RootKey], has_records: bool) -> anyhow::Result<Option<Keyring>> {
+    match stored {
+        Some(stored) => vault_keys::open_keyring(roots, &stored).map(Some),
+        None if has_records => {
+            bail!("the store has records but no key ring: it cannot be used. Restore it from a checkpoint.")
+        }
+        None => Ok(None),
     }
-    if has_records || disk.last_commit() > CommitNumber(0) {
-        bail!("the store has records but no key ring: it cannot be used. Restore it from a checkpoint.");
-    }
+}
+
+/// Creates the key ring at the first start.
+fn create_keyring(disk: &DiskEngine, roots: &[RootKey]) -> anyhow::Result<Keyring> {
     let (keyring, bytes) = Keyring::create(roots.last().expect("root keys are one or two"))?;
     keep_keyring(disk, &bytes)?;
     Ok(keyring)

@@ -1,4 +1,4 @@
-//! The log in a database: claimed at the start, and followed by the store of the data directory.
+//! The log in a database: found and claimed at the start, and followed by the store of the data directory.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use futures_util::{StreamExt, stream};
-use till_shared::{JournalStatus, OnFenced, RowsOf, SharedJournal, SharedJournalError, SharedRows, status};
+use till_shared::{
+    JournalCopy, JournalStatus, OnFenced, RowsOf, SharedJournal, SharedJournalError, SharedRows, status,
+};
 use till_storage::engine::Engine as DiskEngine;
 use till_storage::first_commit::RepeatsRows;
 use till_storage::turns::Turns;
@@ -32,11 +34,11 @@ pub struct SharedLog {
 }
 
 impl SharedLog {
-    /// Claims the log of a database, whichever server had it before.
+    /// Looks for the log of a database without a claim, so that a start which is refused takes it from no other server.
     ///
     /// # Errors
     /// The database cannot be reached, has no log, or keeps no second copy of it.
-    pub fn claim(configuration: &JournalConfiguration, on_fenced: OnFenced) -> anyhow::Result<SharedLog> {
+    pub fn find(configuration: &JournalConfiguration) -> anyhow::Result<JournalCopy> {
         let state = status(&configuration.database)?;
         match unsafe_to_use(&state) {
             Some(reason) if configuration.may_be_unreplicated => {
@@ -45,8 +47,25 @@ impl SharedLog {
             Some(reason) => bail!("{reason}: mend it, or set journal_unreplicated = true to start nevertheless"),
             None => {}
         }
+        tracing::info!(server = state.server, shards = state.shards, commits = state.commits, "the log was found");
+        Ok(JournalCopy::open(&configuration.database)?)
+    }
+
+    /// Claims the log that was found, whichever server had it before.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or another server has claimed the log since it was found.
+    pub fn claim(
+        configuration: &JournalConfiguration,
+        found: &JournalCopy,
+        on_fenced: OnFenced,
+    ) -> anyhow::Result<SharedLog> {
         let journal = SharedJournal::open(&configuration.database, Arc::clone(&on_fenced))?;
-        tracing::info!(server = state.server, shards = journal.shards(), commits = state.commits, "the log is claimed");
+        // The epochs of the store were to be above those of all claims before.
+        if journal.claim() != found.to_repeat().claim {
+            bail!("another server has claimed the log at the same time; start this one again if it is to have it");
+        }
+        tracing::info!("the log is claimed");
         Ok(SharedLog { journal: Arc::new(journal), configuration: configuration.clone(), on_fenced })
     }
 

@@ -14,7 +14,7 @@ use postgres::Postgres;
 use rocksdb::{DB, Options};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
-use till_shared::{JournalSettings, SharedJournal, migrate};
+use till_shared::{JournalCopy, JournalSettings, SharedJournal, migrate};
 use till_storage::engine::{Engine, EngineOptions, RepeatedLog};
 use till_storage::family::Family;
 use till_storage::first_in_memory::{FirstFault, FirstInMemory};
@@ -169,8 +169,9 @@ struct Shared {
 
 impl Shared {
     fn over(directory: TempDir, disk_reserve_bytes: u64, settings: JournalSettings) -> Shared {
+        let found = JournalCopy::open(&settings).expect("there is a log");
+        let disk = Disk::open(directory, disk_reserve_bytes, Some(found.to_repeat()));
         let journal = Arc::new(SharedJournal::open(&settings, Arc::new(|| {})).expect("there is a log"));
-        let disk = Disk::open(directory, disk_reserve_bytes, Some(journal.to_repeat()));
         journal.compare(&disk.store().note_of_log().expect("readable")).expect("readable");
         disk.store().follow(Arc::clone(&journal) as _);
         Shared { disk, journal, settings }

@@ -32,11 +32,11 @@ pub(super) fn import(configuration: &Configuration, journal: &JournalConfigurati
     open_stored_keyring(&Secrets::find_vault_keys(configuration)?, &store)?;
     let (deliveries, book) = (open_deliveries(configuration, data)?, RocksBook::open(&data.join(SANDBOX_DIRECTORY))?);
     let beside: [(RowsOf, &dyn RepeatsRows); 2] = [(RowsOf::Deliveries, &deliveries), (RowsOf::Book, &book)];
+    let notes = notes(&NoteFiles(data.clone()))?;
     let mut shown = ProgressDisplay::begin("copied", Unit::Things("records"), None);
-    let records = import_log(&journal.database, &store, &beside, &mut |records| shown.show(records))?;
+    let records = import_log(&journal.database, &store, &beside, &notes, &mut |records| shown.show(records))?;
     drop(shown);
     store.close()?;
-    copy_notes(&NoteFiles(data.clone()), &SharedJournal::open(&journal.database, Arc::new(|| {}))?)?;
     say(&format!(
         "{records} records were copied; {} repeats the log in the database from now on, and may be removed",
         data.display()
@@ -56,7 +56,8 @@ pub(super) fn export(configuration: &Configuration, journal: &JournalConfigurati
     let deliveries = open_deliveries(configuration, data)?;
     copy_rows(journal, RowsOf::Deliveries, &deliveries)?;
     copy_rows(journal, RowsOf::Book, &RocksBook::open(&data.join(SANDBOX_DIRECTORY))?)?;
-    copy_notes(&claimed, &NoteFiles(data.clone()))?;
+    let files = NoteFiles(data.clone());
+    notes(&claimed)?.iter().try_for_each(|(name, note)| files.keep(name, note))?;
     Ok(print(&report))
 }
 
@@ -119,11 +120,7 @@ fn copy_rows(journal: &JournalConfiguration, of: RowsOf, to: &dyn RepeatsRows) -
     rows.each_page(&mut |page| to.take_over(&page).map_err(anyhow::Error::msg))
 }
 
-fn copy_notes(from: &dyn Notes, to: &dyn Notes) -> anyhow::Result<()> {
-    for name in NOTES {
-        if let Some(note) = from.read(name)? {
-            to.keep(name, &note)?;
-        }
-    }
-    Ok(())
+fn notes(from: &dyn Notes) -> anyhow::Result<Vec<(&'static str, Vec<u8>)>> {
+    let read = |name| Ok(from.read(name)?.map(|note| (name, note)));
+    NOTES.into_iter().filter_map(|name| read(name).transpose()).collect()
 }

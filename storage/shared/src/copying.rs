@@ -1,4 +1,4 @@
-//! The log in the database, copied into a store that becomes one of its own.
+//! The log in the database as it is read without a claim, and copied into a store that becomes one of its own.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,8 +6,10 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 use till_storage::engine::{Engine, RepeatedLog};
+use till_storage::family::Family;
 use till_storage::first_commit::{FirstCommit, FirstVerdict, LogElsewhere, WriteRows};
 use till_storage::journal::{Append, CommitNumber, EncodedRecord, Head, Journal, JournalError};
+use till_storage::vault::VaultKey;
 
 use crate::connection::Connection;
 use crate::error::SharedJournalError;
@@ -19,29 +21,50 @@ use crate::settings::JournalSettings;
 /// The log as it is read, without a claim.
 pub struct JournalCopy {
     format: Format,
+    /// The highest epoch of its shards.
     epoch: u64,
+    is_empty: bool,
     reader: JournalReader,
     copied: Mutex<HashSet<MerchantId>>,
 }
 
 impl JournalCopy {
-    /// Begins a copy.
+    /// Looks for the log.
     ///
     /// # Errors
     /// [`SharedJournalError`]: the database cannot be reached, or the log is none that this program can use.
     pub fn open(settings: &JournalSettings) -> Result<JournalCopy, SharedJournalError> {
         let mut connection = Connection::open(settings)?;
         let format = usable_format(&mut connection, &settings.schema)?;
-        let query = format!("select max(epoch) from {}.shard", settings.schema);
-        let epoch: i64 = connection.run(async |client| client.query_one(&query, &[]).await?.try_get(0))?;
-        let (epoch, reader) = (u64::try_from(epoch).unwrap_or_default(), JournalReader::new(settings.clone()));
-        Ok(JournalCopy { format, epoch, reader, copied: Mutex::default() })
+        let query = "select (select max(epoch) from {schema}.shard where shard >= 0),
+             not exists (select 1 from {schema}.record) and not exists (select 1 from {schema}.row)";
+        let query = query.replace("{schema}", &settings.schema);
+        let row = connection.run(async |client| client.query_one(&query, &[]).await)?;
+        let (epoch, reader) = (u64::try_from(row.get::<_, i64>(0)), JournalReader::new(settings.clone()));
+        let (epoch, is_empty) = (epoch.unwrap_or_default(), row.get(1));
+        Ok(JournalCopy { format, epoch, is_empty, reader, copied: Mutex::default() })
     }
 
-    /// The log, for the options of the store that is made.
+    /// The log, for the options of a store that repeats it. The number of the claim is that of the next one.
     #[must_use]
     pub const fn to_repeat(&self) -> RepeatedLog {
-        RepeatedLog { identity: self.format.identity, claim: self.epoch }
+        RepeatedLog { identity: self.format.identity, claim: self.epoch + 1 }
+    }
+
+    /// True when it has neither records nor rows.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+
+    /// The key ring of the log; none in an empty one.
+    ///
+    /// # Errors
+    /// [`SharedJournalError`].
+    pub fn keyring(&self) -> Result<Option<Vec<u8>>, SharedJournalError> {
+        let key = VaultKey::Keyring.encode().to_vec();
+        let end = [key.as_slice(), &[0]].concat();
+        Ok(self.reader.rows(Family::Vault, &(key, end), 1)?.pop().map(|(_, keyring)| keyring))
     }
 
     /// Copies everything into an empty store that repeats the log, and makes it a store of its own. Its rows lag behind until

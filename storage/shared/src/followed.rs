@@ -1,4 +1,4 @@
-//! How far the local store follows the log.
+//! The part of the log that the local store has.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,7 +10,7 @@ use till_storage::journal::Append;
 use crate::append::sent_rows;
 use crate::shard::{Holds, Shard, shard_of};
 
-/// What the local store may lack of one merchant, besides records.
+/// The rows of one merchant that the local store may lack, besides records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Lacking {
     /// True when any of its rows of the vault may differ.
@@ -31,7 +31,7 @@ struct State {
     lost: BTreeMap<Shard, i64>,
 }
 
-/// How far the local store follows the log. No method waits for the database.
+/// The part of the log that the local store has. No method waits for the database.
 #[derive(Debug)]
 pub(crate) struct Followed {
     shards: u16,
@@ -57,7 +57,7 @@ impl Followed {
         state.merchants.contains_key(&merchant_id) || (!state.lost.is_empty() && is_lost())
     }
 
-    /// What the store may lack of a merchant.
+    /// The rows of a merchant that the store may lack.
     pub(crate) fn lacking(&self, merchant_id: MerchantId) -> Lacking {
         self.state.lock().merchants.get(&merchant_id).cloned().unwrap_or_default()
     }

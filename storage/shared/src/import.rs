@@ -11,6 +11,7 @@ use till_storage::journal::{
 use till_storage::rows::{RowError, RowPair, RowReader, ScanDirection};
 
 use crate::connection::Connection;
+use crate::copying::JournalCopy;
 use crate::counts::Counts;
 use crate::error::SharedJournalError;
 use crate::journal::{NO_MERCHANT, note_of};
@@ -48,9 +49,9 @@ impl From<RowError> for ImportError {
 /// A database beside a store, and what its rows are of.
 pub type Beside<'a> = (RowsOf, &'a dyn RepeatsRows);
 
-/// Copies the log of a store that nobody else uses, its vault and directory, and the rows of the databases beside it, into
-/// an empty log. The bytes of records are not changed. Afterwards the store repeats the log: only a server that uses the
-/// log can open it.
+/// Copies the log of a store that nobody else uses, its vault and directory, the rows of the databases beside it and the
+/// server's notes into an empty log. The bytes of records are not changed. Afterwards the store repeats the log: only a
+/// server that uses the log can open it.
 ///
 /// `progress` is told the number of records that are copied.
 ///
@@ -60,6 +61,7 @@ pub fn import(
     settings: &JournalSettings,
     store: &Engine,
     beside: &[Beside<'_>],
+    notes: &[(&str, Vec<u8>)],
     progress: &mut dyn FnMut(u64),
 ) -> Result<u64, ImportError> {
     let mut connection = Connection::open(settings)?;
@@ -70,6 +72,9 @@ pub fn import(
         .map(|(of, _)| SharedRows::open(settings, *of, std::sync::Arc::new(|| {})))
         .collect::<Result<_, _>>()?;
     set_note(&mut connection, &settings.schema, IMPORT_UNDER_WAY, Some(&[]))?;
+    for (name, note) in notes {
+        set_note(&mut connection, &settings.schema, name, Some(note))?;
+    }
     let mut groups = Groups { lane, counts: Counts::default(), pending: Vec::new(), byte_count: 0 };
     let records = groups.add_logs(store, progress)?;
     groups.add_rows(store, Family::Vault, RowsIn::Vault)?;
@@ -88,11 +93,7 @@ pub fn import(
 /// Checks that the log is empty, and raises its epochs above those of the store.
 fn begin(connection: &mut Connection, settings: &JournalSettings, store: &Engine) -> Result<(), ImportError> {
     let schema = &settings.schema;
-    crate::schema::usable_format(connection, schema)?;
-    let query =
-        format!("select not exists (select 1 from {schema}.record) and not exists (select 1 from {schema}.row)");
-    let is_empty: bool = connection.run(async |client| client.query_one(&query, &[]).await?.try_get(0))?;
-    if !is_empty {
+    if !JournalCopy::open(settings)?.is_empty() {
         let reason = format!("the log in the schema {schema} is not empty: import into a new one (journal_schema)");
         return Err(SharedJournalError::Schema(reason).into());
     }

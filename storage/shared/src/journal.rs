@@ -5,7 +5,6 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 use till_storage::commit::Histogram;
-use till_storage::engine::RepeatedLog;
 use till_storage::family::Family;
 use till_storage::first_commit::{FirstCommit, FirstVerdict, LogElsewhere, WriteRows};
 use till_storage::journal::{Append, CommitNumber, EncodedRecord, Head, JournalError, Sequence, following, record};
@@ -28,7 +27,7 @@ pub type OnFenced = Arc<dyn Fn() + Send + Sync>;
 /// The log in the database. All shards are claimed by this process when it opens.
 pub struct SharedJournal {
     format: Format,
-    /// The highest epoch of the claims with which it was opened.
+    /// The highest epoch of its claims when it was opened.
     claim: u64,
     lane: Mutex<Lane>,
     reader: JournalReader,
@@ -60,22 +59,10 @@ impl SharedJournal {
         Ok(SharedJournal { format, claim, lane: Mutex::new(lane), reader, followed, counts, on_fenced })
     }
 
-    /// The identity of the log, drawn at random when it was made.
+    /// The highest epoch of its claims when it was opened.
     #[must_use]
-    pub const fn identity(&self) -> [u8; 16] {
-        self.format.identity
-    }
-
-    /// The log, for the options of a store that repeats it.
-    #[must_use]
-    pub const fn to_repeat(&self) -> RepeatedLog {
-        RepeatedLog { identity: self.format.identity, claim: self.claim }
-    }
-
-    /// The number of shards.
-    #[must_use]
-    pub const fn shards(&self) -> u16 {
-        self.format.shards
+    pub const fn claim(&self) -> u64 {
+        self.claim
     }
 
     /// Compares the log with the note that the local store has of it, which [`LogElsewhere::position`] made. Merchants of

@@ -36,7 +36,7 @@ struct Ready {
     statement: Statement,
 }
 
-/// What became of a write to a shard.
+/// The outcome of a write to a shard.
 #[derive(Debug, Clone)]
 struct Outcome {
     verdict: FirstVerdict,
@@ -237,7 +237,8 @@ impl Lane {
         outcomes
     }
 
-    fn verdict_without_hold(&self, shard: Shard) -> FirstVerdict {
+    /// The verdict on a write to a shard that is not held.
+    pub(crate) fn verdict_without_hold(&self, shard: Shard) -> FirstVerdict {
         match self.followed.is_lost(shard) {
             true => FirstVerdict::Unavailable(SharedJournalError::Lost.to_string()),
             false => FirstVerdict::Fenced,
@@ -310,7 +311,7 @@ impl Lane {
         };
         let mut unwritten = Holds::new();
         for (shard, before) in sent {
-            // What is known to be unwritten has not moved the count; only an unknown outcome may have.
+            // A write that is known to be undone has not moved the count; only an unknown outcome may have.
             let commits_max = before.commits + i64::from(*otherwise != FirstVerdict::Fenced);
             match self.take_claim(shard, before.commits..=commits_max, claimed.get(&shard)) {
                 Some(hold) if hold.commits == before.commits => {

@@ -31,7 +31,7 @@ pub use error::SharedJournalError;
 pub use import::{Beside, ImportError, import};
 pub use journal::{OnFenced, SharedJournal};
 pub use loss::{LostRecords, accept_loss, lost_records};
-pub use reading::{JournalReader, MerchantLog};
+pub use reading::JournalReader;
 pub use schema::{Migrated, SHARDS_DEFAULT, migrate};
 pub use settings::{JournalSettings, SettingsError};
 pub use shared_rows::{RowsOf, SharedRows};

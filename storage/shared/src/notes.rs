@@ -5,7 +5,7 @@ use tokio_postgres::{Client, Error};
 use crate::connection::Connection;
 use crate::error::SharedJournalError;
 
-/// What the names of notes begin with, so that none is a fact about the tables.
+/// The beginning of the names of notes, by which none is a fact about the tables.
 const NOTE: &str = "note:";
 
 /// The note of a log that an import fills. It is there until the log is whole.

@@ -1,4 +1,4 @@
-//! Reads of the log: the ends of merchants' logs, records, and rows.
+//! Reads of the log: merchants, records, and rows.
 
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
@@ -7,22 +7,13 @@ use till_storage::first_commit::{RowsThere, WriteRows};
 use till_storage::journal::{JournalError, Sequence};
 use till_storage::keys::KeyRange;
 use till_storage::rows::RowPair;
-use tokio_postgres::{Client, Error, Row};
+use tokio_postgres::{Client, Error};
 use uuid::Uuid;
 
 use crate::append::{merchant_uuid, number_of};
 use crate::connection::Connection;
 use crate::error::SharedJournalError;
 use crate::settings::JournalSettings;
-
-/// The end of a merchant's log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MerchantLog {
-    /// The merchant.
-    pub merchant_id: MerchantId,
-    /// The last record, as the local store has it.
-    pub last_record: Vec<u8>,
-}
 
 /// Rows that are read at once.
 pub(crate) const PAGE: u32 = 1_000;
@@ -61,11 +52,11 @@ impl JournalReader {
         &self.settings.schema
     }
 
-    /// The ends of at most `max` merchants' logs, in the order of their ids, after `after`.
+    /// Every merchant that has a record.
     ///
     /// # Errors
     /// [`SharedJournalError`].
-    pub fn logs(&self, after: Option<MerchantId>, max: u32) -> Result<Vec<MerchantLog>, SharedJournalError> {
+    pub fn merchants(&self) -> Result<Vec<MerchantId>, SharedJournalError> {
         // One step of the index for each merchant, instead of one for each record.
         let schema = self.schema();
         let query = format!(
@@ -75,30 +66,15 @@ impl JournalReader {
                  select (select r.merchant_id from {schema}.record r where r.merchant_id > m.merchant_id
                          order by r.merchant_id limit 1)
                  from m where m.merchant_id is not null)
-             select m.merchant_id, l.bytes from m, lateral (
-                 select bytes from {schema}.record r where r.merchant_id = m.merchant_id order by sequence desc limit 1) l
-             where m.merchant_id is not null limit $2"
+             select merchant_id from m where merchant_id is not null limit $2"
         );
-        let after = after.map_or(Uuid::nil(), merchant_uuid);
-        let rows = self.read(async |client| client.query(&query, &[&after, &i64::from(max)]).await)?;
-        let log = |row: &Row| MerchantLog {
-            merchant_id: MerchantId::from_bytes(row.get::<_, Uuid>(0).into_bytes()),
-            last_record: row.get(1),
-        };
-        Ok(rows.iter().map(log).collect())
-    }
-
-    /// Every merchant that has a record.
-    ///
-    /// # Errors
-    /// [`SharedJournalError`].
-    pub fn merchants(&self) -> Result<Vec<MerchantId>, SharedJournalError> {
-        let (mut merchants, mut after) = (Vec::new(), None);
+        let (mut merchants, mut after) = (Vec::new(), Uuid::nil());
         loop {
-            let page = self.logs(after, PAGE)?;
-            merchants.extend(page.iter().map(|log| log.merchant_id));
-            after = page.last().map(|log| log.merchant_id);
-            if page.len() < PAGE as usize {
+            let rows = self.read(async |client| client.query(&query, &[&after, &i64::from(PAGE)]).await)?;
+            let page = rows.iter().map(|row| row.get::<_, Uuid>(0));
+            after = page.clone().last().unwrap_or(after);
+            merchants.extend(page.map(|id| MerchantId::from_bytes(id.into_bytes())));
+            if rows.len() < PAGE as usize {
                 return Ok(merchants);
             }
         }

@@ -21,7 +21,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(200);
 /// A key above all others.
 const ABOVE_ALL: [u8; 128] = [u8::MAX; 128];
 
-/// What the rows are of.
+/// The kind of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowsOf {
     /// Deliveries to webhooks, and how far each webhook has come.
@@ -97,7 +97,7 @@ impl SharedRows {
             thread::sleep(RETRY_PAUSE);
         }
         match lane.commits(shard) {
-            None => FirstVerdict::Fenced,
+            None => lane.verdict_without_hold(shard),
             now if now == before => FirstVerdict::Unavailable("the database of the log did not write it".to_owned()),
             Some(_) => FirstVerdict::Written,
         }

@@ -393,7 +393,7 @@ impl Engine {
         let batch = sink.finish();
         let byte_count = u64::try_from(batch.size_in_bytes()).unwrap_or(u64::MAX);
         let admitted = disk.admit(byte_count, Instant::now());
-        // What little a server needs to go on with is fetched also to a full disk.
+        // A server needs little to go on with, which is fetched also to a full disk.
         let admitted = admitted.or_else(|reason| {
             disk.admit_below_reserve(byte_count, Instant::now()).map_err(|_| JournalError::Unreadable { reason })
         });

@@ -94,6 +94,21 @@ fn a_server_whose_log_is_claimed_ends() {
 }
 
 #[test]
+fn a_start_that_is_refused_takes_the_log_from_nobody() {
+    let (_database, start) = database();
+    let server = start.server();
+    let shop = server.shop();
+    let another_key = start.clone().with("TILL_VAULT_KEY", &"5a".repeat(32));
+    let (new, mut embedded) = (directory(), Start::default().server());
+    embedded.stop();
+    let said = fails(another_key.command(&new.path().join("data")), &["serve"]);
+    assert!(said.contains("is wrapped under the key"), "{said}");
+    let said = fails(start.command(embedded.data()), &["serve"]);
+    assert!(said.contains("has a store with a log of its own"), "{said}");
+    shop.pay(700);
+}
+
+#[test]
 fn commands_that_the_database_stands_in_for_say_so() {
     let (_database, start) = database();
     let data = directory();

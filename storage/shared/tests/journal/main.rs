@@ -13,7 +13,7 @@ use fixtures::{Chain, merchant};
 use postgres::Postgres;
 use proxy::{Proxy, Treatment};
 use till_domain::ids::MerchantId;
-use till_shared::{JournalSettings, Migrated, SharedJournal, SharedJournalError, migrate, status};
+use till_shared::{JournalCopy, JournalSettings, Migrated, SharedJournal, SharedJournalError, migrate, status};
 use till_storage::family::Family;
 use till_storage::first_commit::{FirstCommit, FirstVerdict, LogElsewhere};
 use till_storage::journal::{Append, CommitNumber, Epoch, Head, RowWrite, Sequence};
@@ -82,10 +82,7 @@ fn a_group_is_written_with_its_rows_and_read_back() {
     assert_eq!(commit(&journal, &group), vec![FirstVerdict::Written; 3]);
     assert_eq!(log(&journal, SHOP), bytes(&[group[0].clone(), group[2].clone()]));
     assert_eq!(log(&journal, CAFE), bytes(&group[1..2]));
-    let logs = journal.reader().logs(None, 10).expect("readable");
-    let ends: Vec<(MerchantId, Vec<u8>)> = logs.into_iter().map(|log| (log.merchant_id, log.last_record)).collect();
-    assert_eq!(ends, [(SHOP, bytes(&group[2..]).remove(0)), (CAFE, bytes(&group[1..2]).remove(0))]);
-    assert_eq!(journal.reader().logs(Some(SHOP), 10).expect("readable").len(), 1);
+    assert_eq!(journal.reader().merchants(), Ok(vec![SHOP, CAFE]));
     assert_eq!(journal.reader().record(merchant(9), Sequence(1)), Ok(None));
     let rows = |family, prefix: &[u8]| {
         let range = (prefix.to_vec(), [prefix, &[u8::MAX; 9]].concat());
@@ -113,9 +110,11 @@ fn a_log_is_made_once_and_described() {
     assert_eq!(migrate(&settings, Some(8)), Ok(Migrated::Created { shards: 8 }));
     assert_eq!(migrate(&settings, None), Ok(Migrated::Present { shards: 8 }));
     assert!(matches!(migrate(&settings, Some(16)), Err(SharedJournalError::Schema(_))));
+    let found = JournalCopy::open(&settings).expect("there is one");
     let journal = opened(&server);
+    assert_eq!(journal.claim(), found.to_repeat().claim, "the next claim");
     let status = status(&settings).expect("readable");
-    assert_eq!((status.shards, status.identity, status.commits), (8, journal.identity(), 0));
+    assert_eq!((status.shards, status.identity, status.commits), (8, found.to_repeat().identity, 0));
     assert_eq!((status.waits_for_standby, status.synchronous_standbys), (false, Some(0)));
     assert_eq!(status.unsafe_settings, ["fsync = off"]);
     server.sql("update till.meta set value = '\\x0000000000000063' where name = 'version'");
