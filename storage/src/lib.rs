@@ -12,7 +12,6 @@ pub mod memory;
 pub mod commit;
 pub mod archive_queue;
 pub mod first_commit;
-pub mod first_in_memory;
 pub mod engine;
 pub mod statistics;
 pub mod turns;

@@ -1,5 +1,6 @@
 //! The rules for every store, tested with each of them.
 
+mod first_in_memory;
 mod fixtures;
 
 #[path = "../shared/tests/journal/postgres.rs"]
@@ -8,6 +9,7 @@ mod postgres;
 use std::sync::Arc;
 use std::time::Duration;
 
+use first_in_memory::{FirstFault, FirstInMemory};
 use fixtures::{Chain, merchant};
 use parking_lot::Mutex;
 use postgres::Postgres;
@@ -17,7 +19,6 @@ use till_domain::ids::MerchantId;
 use till_shared::{JournalCopy, JournalSettings, SharedJournal, migrate};
 use till_storage::engine::{Engine, EngineOptions, RepeatedLog};
 use till_storage::family::Family;
-use till_storage::first_in_memory::{FirstFault, FirstInMemory};
 use till_storage::journal::record::{self, BODY_LEN_MAX};
 use till_storage::journal::{
     Append, AppendVerdict, CommitNumber, Head, Journal, READ_BYTES_MAX, RowWrite, Sequence, SnapshotWrite,

@@ -1,17 +1,16 @@
-//! A place that commits are written to first, in memory, with planned delays and failures: for tests of the layers above.
+//! A place that commits are written to first, in memory, with planned delays and failures.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
-
-use crate::first_commit::{FirstCommit, FirstVerdict};
-use crate::journal::{Append, CommitNumber, Sequence};
+use till_storage::first_commit::{FirstCommit, FirstVerdict};
+use till_storage::journal::{Append, CommitNumber, Sequence};
 
 /// The planned outcome of the next batches of a merchant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FirstFault {
+pub(crate) enum FirstFault {
     /// Somebody else holds the merchant's log.
     Fenced,
     /// Nothing is written.
@@ -36,13 +35,13 @@ struct Contents {
 
 /// A place that commits are written to first.
 #[derive(Debug, Default)]
-pub struct FirstInMemory {
+pub(crate) struct FirstInMemory {
     contents: Mutex<Contents>,
 }
 
 impl FirstInMemory {
     /// The group after `skipped` further ones has a fault, which the batches of one merchant meet.
-    pub fn fail(&self, skipped: usize, merchant_id: MerchantId, fault: FirstFault) {
+    pub(crate) fn fail(&self, skipped: usize, merchant_id: MerchantId, fault: FirstFault) {
         let faults = &mut self.contents.lock().faults;
         let length = faults.len().max(skipped.saturating_add(1));
         faults.resize(length, None);
@@ -50,19 +49,17 @@ impl FirstInMemory {
     }
 
     /// From now on each group takes this long.
-    pub fn delay(&self, delay: Duration) {
+    pub(crate) fn delay(&self, delay: Duration) {
         self.contents.lock().delay = delay;
     }
 
     /// True until the first group has arrived.
-    #[must_use]
-    pub fn has_not_begun(&self) -> bool {
+    pub(crate) fn has_not_begun(&self) -> bool {
         self.contents.lock().groups == 0
     }
 
     /// The records of a merchant, in order.
-    #[must_use]
-    pub fn records(&self, merchant_id: MerchantId) -> Vec<Vec<u8>> {
+    pub(crate) fn records(&self, merchant_id: MerchantId) -> Vec<Vec<u8>> {
         let contents = self.contents.lock();
         let of_merchant =
             |((owner, _), bytes): (&(MerchantId, Sequence), &Vec<u8>)| (*owner == merchant_id).then(|| bytes.clone());
@@ -70,8 +67,7 @@ impl FirstInMemory {
     }
 
     /// The last commit that the store has written after this place.
-    #[must_use]
-    pub fn confirmed(&self) -> CommitNumber {
+    pub(crate) fn confirmed(&self) -> CommitNumber {
         self.contents.lock().confirmed
     }
 }
