@@ -10,8 +10,7 @@ use futures_util::{StreamExt, stream};
 use till_shared::{
     JournalCopy, JournalStatus, OnFenced, RowsOf, SharedJournal, SharedJournalError, SharedRows, status,
 };
-use till_storage::engine::Engine as DiskEngine;
-use till_storage::first_commit::RepeatsRows;
+use till_storage::engine::{Engine as DiskEngine, RepeatsRows};
 use till_storage::turns::Turns;
 
 use crate::configuration::JournalConfiguration;
@@ -97,13 +96,13 @@ impl SharedLog {
         let place = SharedRows::open(&self.configuration.database, of, Arc::clone(&self.on_fenced))?;
         let (position, mut database) = (place.position(), open()?);
         let failed = |reason: String| anyhow::anyhow!("{}: {reason}", directory.display());
-        if database.position().map_err(failed)?.as_ref() != Some(&position) {
+        if database.database().position().map_err(failed)?.as_ref() != Some(&position) {
             drop(database);
             std::fs::remove_dir_all(directory).with_context(|| format!("failed to remove {}", directory.display()))?;
             database = open()?;
             place.each_page(&mut |rows| database.take_over(&rows).map_err(TakeOverError::Database))?;
         }
-        database.write_first_in(Arc::new(place), &position).map_err(failed)?;
+        database.database().write_first_in(Arc::new(place), &position).map_err(failed)?;
         Ok(database)
     }
 }

@@ -1,8 +1,6 @@
 //! The interface of a durable place to which commits are written before the store writes and acknowledges them: an
 //! archive, or a database elsewhere.
 
-use std::sync::Arc;
-
 use till_domain::ids::MerchantId;
 
 use crate::family::Family;
@@ -29,42 +27,6 @@ pub trait FirstRows: Send + Sync {
     /// # Errors
     /// The reason, in words for an operator. Nothing was written.
     fn write(&self, put: &[RowPair], removed: &[Vec<u8>]) -> Result<Vec<u8>, String>;
-}
-
-/// A function that takes rows over.
-pub type TakeRows<'t> = dyn FnMut(Vec<RowPair>) -> Result<(), String> + 't;
-
-/// An auxiliary database that can repeat rows of another place.
-pub trait RepeatsRows {
-    /// The note that was kept with the last write; none when the database has repeated nothing.
-    ///
-    /// # Errors
-    /// The message of the database.
-    fn position(&self) -> Result<Option<Vec<u8>>, String>;
-
-    /// Keeps the note that everything up to now is in the other place.
-    ///
-    /// # Errors
-    /// The message of the database.
-    fn note_position(&self, position: &[u8]) -> Result<(), String>;
-
-    /// Passes the rows that are not derived on, `max` at once.
-    ///
-    /// # Errors
-    /// The message of the database, and the errors of `take`.
-    fn each_page(&self, max: usize, take: &mut TakeRows<'_>) -> Result<(), String>;
-
-    /// Takes rows of the other place over, with what is derived from them.
-    ///
-    /// # Errors
-    /// A row cannot be read, or the database fails.
-    fn take_over(&self, rows: &[RowPair]) -> Result<(), String>;
-
-    /// Keeps the note that everything up to now was taken over, and writes to the other place first from now on.
-    ///
-    /// # Errors
-    /// The message of the database.
-    fn write_first_in(&self, place: Arc<dyn FirstRows>, position: &[u8]) -> Result<(), String>;
 }
 
 /// The outcome of a batch at the place that comes first.

@@ -9,8 +9,7 @@ use till_operate::verify::{Report, VerifyOptions};
 use till_sandbox::book::RocksBook;
 use till_shared::{JournalCopy, RowsOf, SharedJournal, SharedRows, import as import_log};
 use till_storage::deliveries::RocksDeliveries;
-use till_storage::engine::{Engine, EngineOptions, is_new};
-use till_storage::first_commit::RepeatsRows;
+use till_storage::engine::{Engine, EngineOptions, RepeatsRows, is_new};
 
 use crate::commands::exit_code::ExitCode;
 use crate::commands::progress::{ProgressDisplay, Unit, say};

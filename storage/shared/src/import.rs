@@ -1,9 +1,9 @@
 //! A store's log, copied into an empty log in the database.
 
 use till_domain::ids::MerchantId;
-use till_storage::engine::Engine;
+use till_storage::engine::{Engine, RepeatsRows};
 use till_storage::family::Family;
-use till_storage::first_commit::{FirstRows, FirstVerdict, RepeatsRows};
+use till_storage::first_commit::{FirstRows, FirstVerdict};
 use till_storage::journal::layout::each_log;
 use till_storage::journal::{
     Append, CommitNumber, EncodedRecord, Epoch, Head, Journal, JournalError, RowWrite, RowWrites, following,
@@ -82,7 +82,8 @@ pub fn import(
     groups.send()?;
     for ((_, database), rows) in beside.iter().zip(&rows_beside) {
         let mut copy = |page: Vec<RowPair>| rows.write(&page, &[]).map(drop);
-        database.each_page(PAGE, &mut copy).map_err(ImportError::Beside)?;
+        let (is_sent, database) = (|key: &[u8]| database.is_sent(key), database.database());
+        database.each_page(is_sent, PAGE, &mut copy).map_err(ImportError::Beside)?;
         database.note_position(&rows.position()).map_err(ImportError::Beside)?;
     }
     set_note(&mut connection, &settings.schema, IMPORT_UNDER_WAY, None)?;

@@ -1,8 +1,6 @@
 //! Deliveries on disk.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -12,8 +10,11 @@ use super::contract::DeliveriesError;
 use super::keys::{self, ValueKind};
 use super::sorted::{Changes, SortedRows, SortedView};
 use super::store::DeliveryStore;
-use crate::engine::{DiskReserve, NoResult, POSITION_KEY, auxiliary_database_options, link_database, walk, within};
-use crate::first_commit::{FirstRows, RepeatsRows, TakeRows};
+use crate::engine::{
+    AuxiliaryDatabase, DiskReserve, NoResult, POSITION_KEY, RepeatsRows, auxiliary_database_options, link_database,
+    walk, within,
+};
+use crate::first_commit::FirstRows;
 use crate::keys::KeyRange;
 use crate::rows::{RowPair, ScanDirection, Visit};
 
@@ -51,7 +52,7 @@ impl RocksDeliveries {
 
     fn of_database(db: DB, directory: &Path, disk_reserve_bytes: u64) -> RocksDeliveries {
         let disk = Mutex::new(DiskReserve::watch(directory, disk_reserve_bytes));
-        DeliveryStore::of(RocksRows { db, disk, first: OnceLock::new() })
+        DeliveryStore::of(RocksRows { db: AuxiliaryDatabase::new(db), disk })
     }
 
     /// Waits for a write that is in progress, and prevents further writes of deliveries until the result is dropped or
@@ -86,10 +87,8 @@ fn no_result(reason: NoResult, limit: Duration) -> String {
 
 /// The rows of deliveries on disk.
 pub struct RocksRows {
-    db: DB,
+    db: AuxiliaryDatabase,
     disk: Mutex<DiskReserve>,
-    /// The place that rows are written to first.
-    first: OnceLock<Arc<dyn FirstRows>>,
 }
 
 impl std::fmt::Debug for RocksRows {
@@ -115,8 +114,8 @@ impl SortedRows for RocksRows {
         changes.removed.iter().for_each(|key| batch.delete(key));
         changes.put.iter().for_each(|(key, value)| batch.put(key, value));
         self.admit(u64::try_from(batch.size_in_bytes()).unwrap_or(u64::MAX))?;
-        if let Some(first) = self.first.get() {
-            let position = write_first(first.as_ref(), changes)?;
+        if let Some(first) = self.db.first() {
+            let position = write_first(first, changes)?;
             batch.put(POSITION_KEY, position);
         }
         self.db.write_opt(batch, &unsynced()).map_err(broken)
@@ -141,38 +140,16 @@ fn has_value(key: &[u8]) -> bool {
 }
 
 impl RepeatsRows for RocksDeliveries {
-    fn position(&self) -> Result<Option<Vec<u8>>, String> {
-        self.rows().db.get(POSITION_KEY).map_err(rocksdb::Error::into_string)
+    fn database(&self) -> &AuxiliaryDatabase {
+        &self.rows().db
+    }
+
+    fn is_sent(&self, key: &[u8]) -> bool {
+        has_value(key)
     }
 
     fn take_over(&self, rows: &[RowPair]) -> Result<(), String> {
         self.add_with_lists(rows).map_err(|error| error.to_string())
-    }
-
-    fn note_position(&self, position: &[u8]) -> Result<(), String> {
-        self.rows().db.put_opt(POSITION_KEY, position, &unsynced()).map_err(rocksdb::Error::into_string)
-    }
-
-    fn each_page(&self, max: usize, take: &mut TakeRows<'_>) -> Result<(), String> {
-        let (mut page, mut taken) = (Vec::new(), Ok(()));
-        let visited = self.rows().view().visit(&keys::every_key(), ScanDirection::Forward, &mut |key, value| {
-            if has_value(key) {
-                page.push((key.to_vec(), value.to_vec()));
-            }
-            if page.len() >= max {
-                taken = take(std::mem::take(&mut page));
-            }
-            if taken.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        visited.map_err(|error| error.to_string())?;
-        taken?;
-        take(page)
-    }
-
-    fn write_first_in(&self, place: Arc<dyn FirstRows>, position: &[u8]) -> Result<(), String> {
-        self.note_position(position)?;
-        drop(self.rows().first.set(place)); // A second place is not taken.
-        Ok(())
     }
 }
 

@@ -1,9 +1,17 @@
 //! Auxiliary databases: small ones, of one family, for data that is kept apart from the log.
 
+use std::ops::Deref;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 use rocksdb::checkpoint::Checkpoint;
-use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, Options};
+use rocksdb::{
+    BlockBasedOptions, Cache, DB, DBCompressionType, DBIteratorWithThreadMode, DBRecoveryMode, Direction, Error,
+    IteratorMode, Options,
+};
+
+use crate::first_commit::FirstRows;
+use crate::rows::RowPair;
 
 /// Bytes of the memtable. At some 150 bytes a row, 16 MiB are written out every hundred thousand rows.
 const WRITE_BUFFER_BYTES: usize = 16 << 20;
@@ -23,6 +31,109 @@ const NEVER_FLUSH: u64 = u64::MAX;
 
 /// The key of the note of an auxiliary database that repeats rows of another place. It is below all others.
 pub const POSITION_KEY: &[u8] = &[0];
+
+/// The lowest key that a row may have: [`POSITION_KEY`] is below it.
+const FIRST_ROW: &[u8] = &[1];
+
+/// A function that takes rows over.
+pub type TakeRows<'t> = dyn FnMut(Vec<RowPair>) -> Result<(), String> + 't;
+
+/// An open auxiliary database, which may repeat rows of another place.
+pub struct AuxiliaryDatabase {
+    db: DB,
+    first: OnceLock<Arc<dyn FirstRows>>,
+}
+
+impl Deref for AuxiliaryDatabase {
+    type Target = DB;
+
+    fn deref(&self) -> &DB {
+        &self.db
+    }
+}
+
+impl AuxiliaryDatabase {
+    /// A database that repeats nothing yet.
+    #[must_use]
+    pub const fn new(db: DB) -> AuxiliaryDatabase {
+        AuxiliaryDatabase { db, first: OnceLock::new() }
+    }
+
+    /// The place that rows are written to first, if any.
+    #[must_use]
+    pub fn first(&self) -> Option<&dyn FirstRows> {
+        self.first.get().map(|place| &**place)
+    }
+
+    /// The note that was kept with the last write; none when the database has repeated nothing.
+    ///
+    /// # Errors
+    /// The message of the database.
+    pub fn position(&self) -> Result<Option<Vec<u8>>, String> {
+        self.db.get(POSITION_KEY).map_err(Error::into_string)
+    }
+
+    /// Keeps the note that everything up to now is in the other place.
+    ///
+    /// # Errors
+    /// The message of the database.
+    pub fn note_position(&self, position: &[u8]) -> Result<(), String> {
+        self.db.put(POSITION_KEY, position).map_err(Error::into_string)
+    }
+
+    /// Keeps that note, and has rows written to the other place first from now on. A second place is not taken.
+    ///
+    /// # Errors
+    /// The message of the database.
+    pub fn write_first_in(&self, place: Arc<dyn FirstRows>, position: &[u8]) -> Result<(), String> {
+        self.note_position(position)?;
+        drop(self.first.set(place));
+        Ok(())
+    }
+
+    /// Every row in the order of its key.
+    pub fn rows(&self) -> DBIteratorWithThreadMode<'_, DB> {
+        self.db.iterator(IteratorMode::From(FIRST_ROW, Direction::Forward))
+    }
+
+    /// Passes the rows on that `is_sent` names, `max` at once.
+    ///
+    /// # Errors
+    /// The message of the database, and the errors of `take`.
+    pub fn each_page(
+        &self,
+        is_sent: impl Fn(&[u8]) -> bool,
+        max: usize,
+        take: &mut TakeRows<'_>,
+    ) -> Result<(), String> {
+        let mut page = Vec::new();
+        for row in self.rows() {
+            let (key, value) = row.map_err(Error::into_string)?;
+            if is_sent(&key) {
+                page.push((key.into_vec(), value.into_vec()));
+            }
+            if page.len() >= max {
+                take(std::mem::take(&mut page))?;
+            }
+        }
+        take(page)
+    }
+}
+
+/// An auxiliary database that can repeat rows of another place.
+pub trait RepeatsRows {
+    /// The database.
+    fn database(&self) -> &AuxiliaryDatabase;
+
+    /// True for a row that is not derived from others, so that the other place has it, too.
+    fn is_sent(&self, key: &[u8]) -> bool;
+
+    /// Takes rows of the other place over, with what is derived from them.
+    ///
+    /// # Errors
+    /// A row cannot be read, or the database fails.
+    fn take_over(&self, rows: &[RowPair]) -> Result<(), String>;
+}
 
 /// The options of an auxiliary database. When it is opened, a torn end of its log is cut.
 #[must_use]

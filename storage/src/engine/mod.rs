@@ -25,7 +25,9 @@ mod time_limit;
 mod unlogged;
 mod statistics;
 
-pub use auxiliary::{POSITION_KEY, auxiliary_database_options, link_database};
+pub use auxiliary::{
+    AuxiliaryDatabase, POSITION_KEY, RepeatsRows, TakeRows, auxiliary_database_options, link_database,
+};
 pub use copy::{
     BEFORE_DIRECTORY, MANIFEST_FILE, REPAIRED_DIRECTORY, RESTORING_FILE, is_repair_unfinished, mark_copy, refuse_unfit,
 };

@@ -4,15 +4,17 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 use rocksdb::{DB, Direction, IteratorMode, Options, WriteBatch, WriteOptions};
 
 use till_operate::acquirer_book::{CopiedBook, LinkFiles};
-use till_storage::engine::{DiskReserve, POSITION_KEY, auxiliary_database_options, link_database, within};
-use till_storage::first_commit::{FirstRows, RepeatsRows, TakeRows};
+use till_storage::engine::{
+    AuxiliaryDatabase, DiskReserve, POSITION_KEY, RepeatsRows, auxiliary_database_options, link_database, within,
+};
+use till_storage::first_commit::FirstRows;
 use till_storage::rows::RowPair;
 
 use super::contract::{Book, BookError, Entries};
@@ -22,17 +24,12 @@ use super::line_shapes;
 /// The part of the memtable's bytes that its bloom filter takes: ten bits for each line of it.
 const MEMTABLE_BLOOM_RATIO: f64 = 0.01;
 
-/// The lowest key that a line may have: [`POSITION_KEY`] is below it.
-const ABOVE_NOTES: &[u8] = &[1];
-
 /// A book on disk. Clones are the same open book; the last one dropped closes it.
 #[derive(Clone)]
 pub struct RocksBook {
-    db: Arc<DB>,
+    db: Arc<AuxiliaryDatabase>,
     /// Locked while lines are written, and while none may be written.
     writing: Arc<Mutex<DiskReserve>>,
-    /// The place that lines are written to first.
-    first: Arc<OnceLock<Arc<dyn FirstRows>>>,
 }
 
 impl CopiedBook for RocksBook {
@@ -68,7 +65,7 @@ impl RocksBook {
 
     fn of(db: DB, disk_reserve_bytes: u64) -> RocksBook {
         let reserve = DiskReserve::watch(db.path(), disk_reserve_bytes);
-        RocksBook { db: Arc::new(db), writing: Arc::new(Mutex::new(reserve)), first: Arc::default() }
+        RocksBook { db: Arc::new(AuxiliaryDatabase::new(db)), writing: Arc::new(Mutex::new(reserve)) }
     }
 
     /// Opens the book for writing under a time limit: RocksDB does not return from some damaged logs.
@@ -126,15 +123,14 @@ impl Book for RocksBook {
         let mut disk = self.writing();
         let byte_count = u64::try_from(batch.size_in_bytes()).unwrap_or(u64::MAX);
         disk.admit(byte_count, Instant::now()).map_err(|reason| BookError::NotWritten { reason })?;
-        let Some(first) = self.first.get() else { return self.db.write_opt(batch, &synced()).map_err(broken) };
-        let position = write_first(first.as_ref(), lines).map_err(|reason| BookError::NotWritten { reason })?;
+        let Some(first) = self.db.first() else { return self.db.write_opt(batch, &synced()).map_err(broken) };
+        let position = write_first(first, lines).map_err(|reason| BookError::NotWritten { reason })?;
         batch.put(POSITION_KEY, position);
         self.db.write(batch).map_err(broken)
     }
 
     fn entries(&self) -> Entries<'_> {
-        let rows = self.db.iterator(IteratorMode::From(ABOVE_NOTES, Direction::Forward));
-        Box::new(rows.map(|row| {
+        Box::new(self.db.rows().map(|row| {
             let (key, value) = row.map_err(broken)?;
             line_shapes::decode(&key, &value)
         }))
@@ -160,8 +156,12 @@ fn write_first(first: &dyn FirstRows, lines: &[BookLine]) -> Result<Vec<u8>, Str
 }
 
 impl RepeatsRows for RocksBook {
-    fn position(&self) -> Result<Option<Vec<u8>>, String> {
-        self.db.get(POSITION_KEY).map_err(rocksdb::Error::into_string)
+    fn database(&self) -> &AuxiliaryDatabase {
+        &self.db
+    }
+
+    fn is_sent(&self, _: &[u8]) -> bool {
+        true
     }
 
     fn take_over(&self, rows: &[RowPair]) -> Result<(), String> {
@@ -171,28 +171,6 @@ impl RepeatsRows for RocksBook {
             batch.put(key, value);
         }
         self.db.write(batch).map_err(rocksdb::Error::into_string)
-    }
-
-    fn note_position(&self, position: &[u8]) -> Result<(), String> {
-        self.db.put(POSITION_KEY, position).map_err(rocksdb::Error::into_string)
-    }
-
-    fn each_page(&self, max: usize, take: &mut TakeRows<'_>) -> Result<(), String> {
-        let mut page = Vec::new();
-        for row in self.db.iterator(IteratorMode::From(ABOVE_NOTES, Direction::Forward)) {
-            let (key, value) = row.map_err(rocksdb::Error::into_string)?;
-            page.push((key.into_vec(), value.into_vec()));
-            if page.len() >= max {
-                take(std::mem::take(&mut page))?;
-            }
-        }
-        take(page)
-    }
-
-    fn write_first_in(&self, place: Arc<dyn FirstRows>, position: &[u8]) -> Result<(), String> {
-        self.note_position(position)?;
-        drop(self.first.set(place)); // A second place is not taken.
-        Ok(())
     }
 }
 
