@@ -120,21 +120,7 @@ impl TillCommand {
             TillCommand::Repair(_) => {
                 Some("the data directory is not repaired: remove it, and the next start fetches it again")
             }
-            TillCommand::Serve(_)
-            | TillCommand::Status(_)
-            | TillCommand::Verify(_)
-            | TillCommand::Head(_)
-            | TillCommand::Journal(_)
-            | TillCommand::Export(_)
-            | TillCommand::Inspect(_)
-            | TillCommand::AdminToken(_)
-            | TillCommand::Vault(_)
-            | TillCommand::Configuration { .. }
-            | TillCommand::Webhook(_)
-            | TillCommand::Trigger(_)
-            | TillCommand::Completions(_)
-            | TillCommand::Manual(_)
-            | TillCommand::Operate(_) => None,
+            _ => None,
         }
     }
 

@@ -15,7 +15,7 @@ use secrecy::SecretString;
 use url::Url;
 
 use super::archive::ArchiveSettings;
-use super::journal::{JournalConfiguration, JournalParts};
+use super::journal::JournalConfiguration;
 use super::layers::{Layers, Origin};
 use super::settings::{self, Setting};
 use crate::protocol::transport::ForwardedHeader;
@@ -337,16 +337,12 @@ impl SettingsReader<'_> {
     /// A log in a database is kept and copied by the tools of that database, so that settings of the embedded store's are
     /// faults.
     fn journal(&mut self) -> Option<JournalConfiguration> {
-        let address = self.optional(&settings::JOURNAL, |text| Ok::<_, String>(text.to_owned()));
-        let parts = JournalParts {
-            address: address.unwrap_or_default(),
-            password_file: self.optional(&settings::JOURNAL_PASSWORD_FILE, path),
-            ca_file: self.optional(&settings::JOURNAL_CA_FILE, path),
-            schema: self.required(&settings::JOURNAL_SCHEMA, |text| Ok(text.to_owned())),
-            patience: self.seconds(&settings::JOURNAL_SECONDS_MAX),
-            may_be_unreplicated: self.required(&settings::JOURNAL_UNREPLICATED, yes_or_no),
-        };
-        self.layers.value(&settings::JOURNAL)?;
+        let schema = self.required(&settings::JOURNAL_SCHEMA, |text| Ok(text.to_owned()));
+        let patience = self.seconds(&settings::JOURNAL_SECONDS_MAX);
+        let password_file = self.optional(&settings::JOURNAL_PASSWORD_FILE, path);
+        let ca_file = self.optional(&settings::JOURNAL_CA_FILE, path);
+        let may_be_unreplicated = self.required(&settings::JOURNAL_UNREPLICATED, yes_or_no);
+        let address = self.optional(&settings::JOURNAL, |text| Ok::<_, String>(text.to_owned()))?;
         for setting in settings::REPLACED_BY_JOURNAL {
             if self.layers.value(setting).is_some_and(|(_, origin)| origin != Origin::Default) {
                 let key = setting.key;
@@ -354,7 +350,9 @@ impl SettingsReader<'_> {
                     .push(format!("{key}: does not go with journal: back the database up instead, with pgBackRest"));
             }
         }
-        parts.configuration().map_err(|fault| self.faults.push(fault)).ok()
+        let database = (address.as_str(), schema.as_str(), patience);
+        let journal = JournalConfiguration::new(database, password_file, ca_file, may_be_unreplicated);
+        journal.map_err(|fault| self.faults.push(fault)).ok()
     }
 
     /// Two listeners on one port would be one listener, and would make the operator's calls public.

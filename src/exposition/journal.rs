@@ -1,5 +1,7 @@
 //! Metrics of a log in a database.
 
+use std::time::Duration;
+
 use till_shared::{SharedJournal, SharedJournalStats};
 
 use super::families::{Families, Unit};
@@ -13,36 +15,19 @@ pub fn expose_journal(journal: &SharedJournal, families: &mut Families) {
     families.counter("till_journal_fenced_batches_total", help, fenced);
     let help = "Statements whose outcome was unknown at first.";
     families.counter("till_journal_uncertain_writes_total", help, uncertain);
-    let standbys = database.synchronous_standbys.and_then(|count| u64::try_from(count).ok());
-    let gauges = [
-        ("till_journal_shards_held", "Shards of the log that this server has claimed.", shards_held as u64),
-        (
-            "till_journal_shards_lost",
-            "Shards of which the database does not have exactly the commits that it acknowledged: they are stopped.",
-            shards_lost as u64,
-        ),
-        (
-            "till_journal_reachable",
-            "1 when the database of the log answered the last look at it, else 0.",
-            u64::from(database.is_reachable),
-        ),
-        (
-            "till_journal_merchants_to_fetch",
-            "Merchants of whose logs the data directory may lack a part.",
-            journal.unfollowed().len() as u64,
-        ),
-    ];
-    for (name, help, value) in gauges {
-        families.gauge(name, help, value);
-    }
-    if let Some(standbys) = standbys {
+    let help = "Shards of the log that this server has claimed.";
+    families.gauge("till_journal_shards_held", help, shards_held as u64);
+    let help = "Shards of which the database does not have exactly the commits that it acknowledged: they are stopped.";
+    families.gauge("till_journal_shards_lost", help, shards_lost as u64);
+    let help = "1 when the database of the log answered the last look at it, else 0.";
+    families.gauge("till_journal_reachable", help, u64::from(database.is_reachable));
+    let help = "Merchants of whose logs the data directory may lack a part.";
+    families.gauge("till_journal_merchants_to_fetch", help, journal.unfollowed().len() as u64);
+    if let Some(standbys) = database.synchronous_standbys.and_then(|count| u64::try_from(count).ok()) {
         let help = "Synchronous standbys of the database that are connected. Not there when the role may not see it.";
         families.gauge("till_journal_synchronous_standbys", help, standbys);
     }
     let help = "How long the oldest snapshot of the database is held: it keeps old versions of the rows of the fence.";
-    families.gauge_seconds(
-        "till_journal_oldest_snapshot_seconds",
-        help,
-        std::time::Duration::try_from_secs_f64(database.oldest_snapshot_seconds).unwrap_or_default(),
-    );
+    let oldest = Duration::try_from_secs_f64(database.oldest_snapshot_seconds).unwrap_or_default();
+    families.gauge_seconds("till_journal_oldest_snapshot_seconds", help, oldest);
 }

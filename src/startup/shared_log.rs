@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use futures_util::{StreamExt, stream};
-use till_shared::{
-    JournalCopy, JournalStatus, OnFenced, RowsOf, SharedJournal, SharedJournalError, SharedRows, status,
-};
+use till_shared::{JournalCopy, JournalStatus, OnFenced, RowsOf, SharedJournal, SharedRows, status};
 use till_storage::engine::{Engine as DiskEngine, RepeatsRows};
 use till_storage::turns::Turns;
 
@@ -100,20 +98,11 @@ impl SharedLog {
             drop(database);
             std::fs::remove_dir_all(directory).with_context(|| format!("failed to remove {}", directory.display()))?;
             database = open()?;
-            place.each_page(&mut |rows| database.take_over(&rows).map_err(TakeOverError::Database))?;
+            place.each_page(&mut |rows| database.take_over(&rows).map_err(failed))?;
         }
         database.database().write_first_in(Arc::new(place), &position).map_err(failed)?;
         Ok(database)
     }
-}
-
-/// Rows were not taken over.
-#[derive(Debug, thiserror::Error)]
-enum TakeOverError {
-    #[error(transparent)]
-    Elsewhere(#[from] SharedJournalError),
-    #[error("{0}")]
-    Database(String),
 }
 
 /// The reason for which what the database has acknowledged may be lost.

@@ -25,13 +25,9 @@ pub enum JournalCommand {
     },
     /// Prints the state of the database and of the log in it
     Status,
-    /// Copies the log into a directory that is removed afterwards, and verifies it there as `till verify` does, with the
-    /// server stopped
-    Verify {
-        /// The directory to make, with room for the whole data [default: in the directory for temporary files]
-        #[arg(long, value_name = "DIR")]
-        scratch: Option<PathBuf>,
-    },
+    /// Copies the log into a temporary directory, and verifies it there as `till verify` does, with the server stopped. The
+    /// directory that TMPDIR names needs room for the whole data
+    Verify,
     /// Copies the log of the data directory, with its server stopped, into an empty log. Afterwards only a server that uses
     /// this log starts on the directory
     Import,
@@ -62,7 +58,7 @@ pub(super) fn journal(configuration: &Configuration, command: &JournalCommand) -
             Ok(print(&made))
         }
         JournalCommand::Status => Ok(print(&state(journal)?)),
-        JournalCommand::Verify { scratch } => moving::verify(configuration, journal, scratch.as_deref()),
+        JournalCommand::Verify => moving::verify(configuration, journal),
         JournalCommand::Import => moving::import(configuration, journal),
         JournalCommand::Export => moving::export(configuration, journal),
         JournalCommand::AcceptLoss { to, yes } => loss::accept(configuration, journal, to.as_deref(), *yes),

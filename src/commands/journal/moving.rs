@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use till_operate::repair::{Rebuild, Workshop};
 use till_operate::verify::{Report, VerifyOptions};
 use till_sandbox::book::RocksBook;
@@ -61,24 +61,9 @@ pub(super) fn export(configuration: &Configuration, journal: &JournalConfigurati
 }
 
 /// Verifies a copy of the log.
-pub(super) fn verify(
-    configuration: &Configuration,
-    journal: &JournalConfiguration,
-    scratch: Option<&Path>,
-) -> anyhow::Result<ExitCode> {
-    let made = match scratch {
-        Some(directory) => {
-            std::fs::create_dir(directory).with_context(|| format!("failed to make {}", directory.display()))?;
-            tempfile::TempDir::new_in(directory)?
-        }
-        None => tempfile::tempdir()?,
-    };
-    let report = embedded(configuration, journal, &made.path().join("data"))?;
-    drop(made);
-    if let Some(directory) = scratch {
-        std::fs::remove_dir(directory).with_context(|| format!("failed to remove {}", directory.display()))?;
-    }
-    Ok(print(&report))
+pub(super) fn verify(configuration: &Configuration, journal: &JournalConfiguration) -> anyhow::Result<ExitCode> {
+    let made = tempfile::tempdir()?;
+    Ok(print(&embedded(configuration, journal, &made.path().join("data"))?))
 }
 
 /// Makes a store of the log in a new directory, derives its rows and verifies it. The databases beside it are not made.

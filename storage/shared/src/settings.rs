@@ -84,10 +84,10 @@ impl JournalSettings {
         Ok(self)
     }
 
-    /// The same with these certificates of authorities, in PEM, instead of the system's.
+    /// The same with these certificates of authorities, in PEM; none: the system's.
     #[must_use]
-    pub fn with_ca_file(self, path: PathBuf) -> JournalSettings {
-        JournalSettings { ca_file: Some(path), ..self }
+    pub fn with_ca_file(self, ca_file: Option<PathBuf>) -> JournalSettings {
+        JournalSettings { ca_file, ..self }
     }
 }
 

@@ -314,7 +314,7 @@ fn the_database_is_spoken_to_by_tls_and_only_where_its_certificate_is_trusted() 
         let file = files.path().join(name);
         std::fs::write(&file, pem).expect("it can be written");
         let address = format!("postgres://till@{host}:{}/till?sslmode=require", server.port());
-        JournalSettings::new(&address, "till", PATIENCE).expect("an address").with_ca_file(file)
+        JournalSettings::new(&address, "till", PATIENCE).expect("an address").with_ca_file(Some(file))
     };
     let open = |settings: &JournalSettings| SharedJournal::open(settings, Arc::new(|| {}));
     let journal = open(&trusting("own", "localhost", own.cert.pem())).expect("it is trusted");
