@@ -25,10 +25,12 @@ pub(super) fn accept(
 ) -> anyhow::Result<ExitCode> {
     let data = configuration.data.display();
     let is_there = configuration.data.join("db").exists();
-    let lost = if is_there { lost(configuration, journal)? } else { Vec::new() };
-    if !is_there {
+    let lost = if is_there {
+        lost_records(&journal.database, &VerificationTarget::of_data(configuration).open_store()?)?
+    } else {
         say(&format!("there is no data in {data}, so nothing tells what was lost"));
-    }
+        Vec::new()
+    };
     let line = |lost: &LostRecords| {
         json!({"merchant_id": lost.merchant_id.to_string(), "first": lost.first.0, "last": lost.last.0}).to_string()
     };
@@ -49,11 +51,6 @@ pub(super) fn accept(
         "the log goes on without them. The server will start paused; remove {data} first, since it repeats the log as it was"
     ));
     Ok(ExitCode::SUCCESS)
-}
-
-fn lost(configuration: &Configuration, journal: &JournalConfiguration) -> anyhow::Result<Vec<LostRecords>> {
-    let store = VerificationTarget::of_data(configuration).open_store()?;
-    Ok(lost_records(&journal.database, &store)?)
 }
 
 /// Writes lost records as `till inspect --json` does.

@@ -7,12 +7,11 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Subcommand;
-use serde_json::json;
 use till_shared::{Migrated, migrate, status};
 
 use super::exit_code::ExitCode;
 use super::progress::print;
-use crate::configuration::{Configuration, JournalConfiguration};
+use crate::configuration::Configuration;
 
 /// Commands on the log in a database.
 #[derive(Debug, Subcommand)]
@@ -57,25 +56,10 @@ pub(super) fn journal(configuration: &Configuration, command: &JournalCommand) -
             };
             Ok(print(&made))
         }
-        JournalCommand::Status => Ok(print(&state(journal)?)),
+        JournalCommand::Status => Ok(print(&serde_json::to_string_pretty(&status(&journal.database)?)?)),
         JournalCommand::Verify => moving::verify(configuration, journal),
         JournalCommand::Import => moving::import(configuration, journal),
         JournalCommand::Export => moving::export(configuration, journal),
         JournalCommand::AcceptLoss { to, yes } => loss::accept(configuration, journal, to.as_deref(), *yes),
     }
-}
-
-fn state(journal: &JournalConfiguration) -> anyhow::Result<String> {
-    let state = status(&journal.database)?;
-    let identity: String = state.identity.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(serde_json::to_string_pretty(&json!({
-        "server": state.server,
-        "log": identity,
-        "shards": state.shards,
-        "commits": state.commits,
-        "waits_for_standby": state.waits_for_standby,
-        "synchronous_standbys": state.synchronous_standbys,
-        "unsafe_settings": state.unsafe_settings,
-        "oldest_snapshot_seconds": state.oldest_snapshot_seconds,
-    }))?)
 }

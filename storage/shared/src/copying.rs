@@ -11,6 +11,7 @@ use till_storage::first_commit::{FirstCommit, FirstVerdict, LogElsewhere, WriteR
 use till_storage::journal::{Append, CommitNumber, EncodedRecord, Head, Journal, JournalError};
 use till_storage::vault::VaultKey;
 
+use crate::append::number_of;
 use crate::connection::Connection;
 use crate::error::SharedJournalError;
 use crate::journal::{RECORDS, each_row_of_all, each_row_of_vault, note_of, stored_after};
@@ -64,7 +65,7 @@ impl JournalCopy {
     pub fn keyring(&self) -> Result<Option<Vec<u8>>, SharedJournalError> {
         let key = VaultKey::Keyring.encode().to_vec();
         let end = [key.as_slice(), &[0]].concat();
-        Ok(self.reader.rows(Family::Vault, &(key, end), 1)?.pop().map(|(_, keyring)| keyring))
+        Ok(self.reader.numbered_rows(number_of(Family::Vault), &(key, end), 1)?.pop().map(|(_, keyring)| keyring))
     }
 
     /// Copies everything into an empty store that repeats the log, and makes it a store of its own. Its rows lag behind until

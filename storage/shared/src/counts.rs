@@ -1,20 +1,13 @@
 //! Counts of what the log did.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
-
 use parking_lot::Mutex;
 use till_storage::commit::Histogram;
 
 /// Counts of what the log did.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    round_trips: Histogram,
-    fenced: AtomicU64,
-    uncertain: AtomicU64,
-    shards_held: AtomicUsize,
-    shards_lost: AtomicUsize,
-    database: Mutex<DatabaseState>,
+    pub(crate) round_trips: Histogram,
+    pub(crate) stats: Mutex<SharedJournalStats>,
 }
 
 /// The state of the database, as of the last look at it.
@@ -28,45 +21,8 @@ pub struct DatabaseState {
     pub oldest_snapshot_seconds: f64,
 }
 
-impl Counts {
-    pub(crate) fn note_database(&self, state: DatabaseState) {
-        *self.database.lock() = state;
-    }
-
-    pub(crate) fn note_shards(&self, held: usize, lost: usize) {
-        self.shards_held.store(held, Ordering::Relaxed);
-        self.shards_lost.store(lost, Ordering::Relaxed);
-    }
-
-    pub(crate) fn note_round_trip(&self, time: Duration) {
-        self.round_trips.record_micros(time);
-    }
-
-    pub(crate) fn note_fenced(&self, batches: usize) {
-        self.fenced.fetch_add(u64::try_from(batches).unwrap_or(u64::MAX), Ordering::Relaxed);
-    }
-
-    pub(crate) fn note_uncertain(&self) {
-        self.uncertain.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) const fn round_trips(&self) -> &Histogram {
-        &self.round_trips
-    }
-
-    pub(crate) fn figures(&self) -> SharedJournalStats {
-        SharedJournalStats {
-            fenced: self.fenced.load(Ordering::Relaxed),
-            uncertain: self.uncertain.load(Ordering::Relaxed),
-            shards_held: self.shards_held.load(Ordering::Relaxed),
-            shards_lost: self.shards_lost.load(Ordering::Relaxed),
-            database: *self.database.lock(),
-        }
-    }
-}
-
 /// Figures of a log for metrics.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SharedJournalStats {
     /// Batches that another process's claim has fenced.
     pub fenced: u64,

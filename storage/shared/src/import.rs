@@ -8,11 +8,10 @@ use till_storage::journal::layout::each_log;
 use till_storage::journal::{
     Append, CommitNumber, EncodedRecord, Epoch, Head, Journal, JournalError, RowWrite, RowWrites, following,
 };
-use till_storage::rows::{RowError, RowPair, RowReader, ScanDirection};
+use till_storage::rows::{RowPair, RowReader, ScanDirection};
 
 use crate::connection::Connection;
 use crate::copying::JournalCopy;
-use crate::counts::Counts;
 use crate::error::SharedJournalError;
 use crate::journal::{NO_MERCHANT, note_of};
 use crate::lane::Lane;
@@ -40,15 +39,6 @@ pub enum ImportError {
     Beside(String),
 }
 
-impl From<RowError> for ImportError {
-    fn from(error: RowError) -> ImportError {
-        ImportError::Store(error.into())
-    }
-}
-
-/// A database beside a store, and what its rows are of.
-pub type Beside<'a> = (RowsOf, &'a dyn RepeatsRows);
-
 /// Copies the log of a store that nobody else uses, its vault and directory, the rows of the databases beside it and the
 /// server's notes into an empty log. The bytes of records are not changed. Afterwards the store repeats the log: only a
 /// server that uses the log can open it.
@@ -60,7 +50,7 @@ pub type Beside<'a> = (RowsOf, &'a dyn RepeatsRows);
 pub fn import(
     settings: &JournalSettings,
     store: &Engine,
-    beside: &[Beside<'_>],
+    beside: &[(RowsOf, &dyn RepeatsRows)],
     notes: &[(&str, Vec<u8>)],
     progress: &mut dyn FnMut(u64),
 ) -> Result<u64, ImportError> {
@@ -75,10 +65,10 @@ pub fn import(
     for (name, note) in notes {
         set_note(&mut connection, &settings.schema, name, Some(note))?;
     }
-    let mut groups = Groups { lane, counts: Counts::default(), pending: Vec::new(), byte_count: 0 };
+    let mut groups = Groups { lane, pending: Vec::new(), byte_count: 0 };
     let records = groups.add_logs(store, progress)?;
-    groups.add_rows(store, Family::Vault, RowsIn::Vault)?;
-    groups.add_rows(store, Family::Directory, RowsIn::Directory)?;
+    groups.add_rows(store, Family::Vault)?;
+    groups.add_rows(store, Family::Directory)?;
     groups.send()?;
     for ((_, database), rows) in beside.iter().zip(&rows_beside) {
         let mut copy = |page: Vec<RowPair>| rows.write(&page, &[]).map(drop);
@@ -106,19 +96,9 @@ fn begin(connection: &mut Connection, settings: &JournalSettings, store: &Engine
     Ok(())
 }
 
-/// The part of a batch that rows go to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RowsIn {
-    /// The vault, each row in the shard of its merchant.
-    Vault,
-    /// The directory, all rows in the shard of no merchant.
-    Directory,
-}
-
 /// Batches on their way into the log.
 struct Groups {
     lane: Lane,
-    counts: Counts,
     pending: Vec<Append>,
     byte_count: usize,
 }
@@ -142,21 +122,19 @@ impl Groups {
         Ok(count)
     }
 
-    fn add_rows(&mut self, store: &Engine, family: Family, part: RowsIn) -> Result<(), ImportError> {
-        let (mut lower, upper) = (Vec::new(), vec![u8::MAX; 128]);
+    /// Adds rows of the vault, each in the shard of its merchant, or of the directory, in the shard of no merchant.
+    fn add_rows(&mut self, store: &Engine, family: Family) -> Result<(), ImportError> {
+        let (mut lower, upper, is_vault) = (Vec::new(), vec![u8::MAX; 128], family == Family::Vault);
+        let merchant = |key: &[u8]| key.first_chunk().filter(|_| is_vault).copied().map(MerchantId::from_bytes);
         loop {
-            let rows = store.scan(family, &lower, &upper, ScanDirection::Forward, PAGE)?;
-            let owner = |key: &[u8]| match part {
-                RowsIn::Vault => key.first_chunk().copied().map_or(NO_MERCHANT, MerchantId::from_bytes),
-                RowsIn::Directory => NO_MERCHANT,
-            };
-            for rows in rows.chunk_by(|(one, _), (other, _)| owner(one) == owner(other)) {
+            let rows = store.scan(family, &lower, &upper, ScanDirection::Forward, PAGE).map_err(JournalError::from)?;
+            for rows in rows.chunk_by(|(one, _), (other, _)| merchant(one) == merchant(other)) {
                 let writes: RowWrites =
                     rows.iter().map(|(key, value)| RowWrite { family, key, value: Some(value) }).collect();
-                let nothing = nothing(owner(&rows[0].0));
-                self.add(match part {
-                    RowsIn::Vault => Append { vault: writes, ..nothing },
-                    RowsIn::Directory => Append { derived: writes, ..nothing },
+                let nothing = nothing(merchant(&rows[0].0).unwrap_or(NO_MERCHANT));
+                self.add(match is_vault {
+                    true => Append { vault: writes, ..nothing },
+                    false => Append { derived: writes, ..nothing },
                 })?;
             }
             let Some((last, _)) = rows.last() else { return Ok(()) };
@@ -173,7 +151,7 @@ impl Groups {
     fn send(&mut self) -> Result<(), ImportError> {
         let batches: Vec<(CommitNumber, &Append)> =
             self.pending.iter().map(|append| (CommitNumber(0), append)).collect();
-        let verdicts = self.lane.append(&batches, &self.counts);
+        let verdicts = self.lane.append(&batches);
         if let Some(verdict) = verdicts.into_iter().find(|verdict| *verdict != FirstVerdict::Written) {
             return Err(ImportError::Beside(format!("the log was not written: {verdict:?}")));
         }

@@ -32,7 +32,7 @@ pub struct SharedJournal {
     lane: Mutex<Lane>,
     reader: JournalReader,
     followed: Arc<Followed>,
-    counts: Counts,
+    counts: Arc<Counts>,
     on_fenced: OnFenced,
 }
 
@@ -52,9 +52,8 @@ impl SharedJournal {
     /// [`SharedJournalError`]: the database cannot be reached, or the log is none that this program can use.
     pub fn open(settings: &JournalSettings, on_fenced: OnFenced) -> Result<SharedJournal, SharedJournalError> {
         let (lane, format) = Lane::of_logs(settings.clone())?;
-        let (counts, followed, claim) = (Counts::default(), lane.followed(), lane.epoch());
-        counts.note_shards(usize::from(format.shards), 0);
-        counts.note_database(DatabaseState { is_reachable: true, ..DatabaseState::default() });
+        let (counts, followed, claim) = (lane.counts(), lane.followed(), lane.epoch());
+        counts.stats.lock().database.is_reachable = true;
         let reader = JournalReader::new(settings.clone());
         Ok(SharedJournal { format, claim, lane: Mutex::new(lane), reader, followed, counts, on_fenced })
     }
@@ -80,12 +79,7 @@ impl SharedJournal {
             .iter()
             .map(|bytes| i64::from_be_bytes(*bytes))
             .collect();
-        let behind = {
-            let mut lane = self.lane.lock();
-            let behind = lane.compare(&counts);
-            lane.note_shards(&self.counts);
-            behind
-        };
+        let behind = self.lane.lock().compare(&counts);
         if behind.is_empty() {
             return Ok(false);
         }
@@ -144,25 +138,25 @@ impl SharedJournal {
             synchronous_standbys: state.synchronous_standbys,
             oldest_snapshot_seconds: state.oldest_snapshot_seconds,
         });
-        self.counts.note_database(state.unwrap_or_default());
+        self.counts.stats.lock().database = state.unwrap_or_default();
     }
 
     /// Figures for metrics.
     #[must_use]
     pub fn stats(&self) -> SharedJournalStats {
-        self.counts.figures()
+        *self.counts.stats.lock()
     }
 
     /// The times of the statements that append.
     #[must_use]
-    pub const fn round_trips(&self) -> &Histogram {
-        self.counts.round_trips()
+    pub fn round_trips(&self) -> &Histogram {
+        &self.counts.round_trips
     }
 }
 
 impl FirstCommit for SharedJournal {
     fn commit(&self, batches: &[(CommitNumber, &Append)], _: CommitNumber) -> Vec<FirstVerdict> {
-        let verdicts = self.lane.lock().append(batches, &self.counts);
+        let verdicts = self.lane.lock().append(batches);
         if verdicts.contains(&FirstVerdict::Fenced) {
             (self.on_fenced)();
         }
@@ -178,16 +172,9 @@ impl LogElsewhere for SharedJournal {
     }
 
     fn records_after(&self, merchant_id: MerchantId, head: Head) -> Result<Vec<EncodedRecord>, JournalError> {
-        {
-            let mut lane = self.lane.lock();
-            let held = lane.check_held(merchant_id);
-            lane.note_shards(&self.counts);
-            held?;
-        }
+        self.lane.lock().check_held(merchant_id)?;
         stored_after(&self.reader, merchant_id, head, RECORDS)?.ok_or_else(|| {
-            let mut lane = self.lane.lock();
-            lane.lose_log(merchant_id);
-            lane.note_shards(&self.counts);
+            self.lane.lock().lose_log(merchant_id);
             SharedJournalError::Lost.into()
         })
     }

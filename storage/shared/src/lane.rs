@@ -13,12 +13,12 @@ use tokio_postgres::Statement;
 use uuid::Uuid;
 
 use crate::append::{self, Group};
-use crate::claim::{claim, claim_again};
+use crate::claim::claim;
 use crate::connection::Connection;
 use crate::counts::Counts;
 use crate::error::SharedJournalError;
 use crate::followed::Followed;
-use crate::schema::{Format, incarnation, usable_format};
+use crate::schema::{Format, usable_format};
 use crate::settings::JournalSettings;
 use crate::shard::{Hold, Holds, Shard, shard_of};
 
@@ -36,21 +36,8 @@ struct Ready {
     statement: Statement,
 }
 
-/// The outcome of a write to a shard.
-#[derive(Debug, Clone)]
-struct Outcome {
-    verdict: FirstVerdict,
-    /// True when the log may have what the local store does not have.
-    is_to_be_compared: bool,
-}
-
-impl Outcome {
-    fn of(verdict: FirstVerdict) -> Outcome {
-        Outcome { is_to_be_compared: matches!(verdict, FirstVerdict::Unknown(_)), verdict }
-    }
-}
-
-type Outcomes = BTreeMap<Shard, Outcome>;
+/// The outcome of a write to each shard.
+type Outcomes = BTreeMap<Shard, FirstVerdict>;
 
 /// The lane, and the shards that this process holds.
 pub(crate) struct Lane {
@@ -62,6 +49,7 @@ pub(crate) struct Lane {
     /// Shards of a statement whose outcome is unknown.
     unknown: Vec<Shard>,
     followed: Arc<Followed>,
+    counts: Arc<Counts>,
 }
 
 impl Lane {
@@ -81,10 +69,13 @@ impl Lane {
     ) -> Result<(Lane, Format), SharedJournalError> {
         let mut connection = Connection::open(&settings)?;
         let format = usable_format(&mut connection, &settings.schema)?;
-        let incarnation = incarnation()?;
-        let holds = claim(&mut connection, &settings.schema, incarnation, &shards(&format))?;
+        let (incarnation, shards): (_, Vec<Shard>) = (Uuid::new_v4(), shards(&format).collect());
+        let holds = claim(&mut connection, &settings.schema, incarnation, &shards, false)?;
         let (shards, followed) = (format.shards, Arc::new(Followed::new(format.shards)));
-        Ok((Lane { settings, shards, incarnation, ready: None, holds, unknown: Vec::new(), followed }, format))
+        let (ready, unknown, counts) = (None, Vec::new(), Arc::default());
+        let lane = Lane { settings, shards, incarnation, ready, holds, unknown, followed, counts };
+        lane.note_shards();
+        Ok((lane, format))
     }
 
     /// The highest epoch of the shards that are held.
@@ -94,6 +85,10 @@ impl Lane {
 
     pub(crate) fn followed(&self) -> Arc<Followed> {
         Arc::clone(&self.followed)
+    }
+
+    pub(crate) fn counts(&self) -> Arc<Counts> {
+        Arc::clone(&self.counts)
     }
 
     /// Compares the counts of commits with those of the local store, and returns the shards of which it lacks some. Shards
@@ -125,8 +120,9 @@ impl Lane {
     }
 
     /// Notes how many shards are held and lost.
-    pub(crate) fn note_shards(&self, counts: &Counts) {
-        counts.note_shards(self.holds.len(), self.followed.lost_count());
+    fn note_shards(&self) {
+        let mut stats = self.counts.stats.lock();
+        (stats.shards_held, stats.shards_lost) = (self.holds.len(), self.followed.lost_count());
     }
 
     /// Stops a shard whose log does not go on where the local store's ends.
@@ -135,6 +131,7 @@ impl Lane {
         if let Some(hold) = self.holds.remove(&shard) {
             tracing::error!(%merchant_id, shard, "the database of the log does not have the record that this store ends with");
             self.followed.note_lost(shard, hold.commits);
+            self.note_shards();
         }
     }
 
@@ -152,44 +149,39 @@ impl Lane {
         );
         self.holds.remove(&shard);
         self.followed.note_lost(shard, expected);
+        self.note_shards();
     }
 
     /// Appends a group.
-    pub(crate) fn append(&mut self, batches: &[(CommitNumber, &Append)], counts: &Counts) -> Vec<FirstVerdict> {
+    pub(crate) fn append(&mut self, batches: &[(CommitNumber, &Append)]) -> Vec<FirstVerdict> {
         let shards = self.shards;
         let shard = |append: &Append| shard_of(append.merchant_id, shards);
         let group = |holds: &Holds| Group::of(batches, holds, shards);
-        let outcomes = self.write(batches.iter().map(|(_, append)| shard(append)), group, counts);
+        let outcomes = self.write(batches.iter().map(|(_, append)| shard(append)), group);
         for (_, append) in batches {
-            // A refusal may mean that the log has records which the local store does not have.
-            if outcomes.get(&shard(append)).is_some_and(|outcome| outcome.is_to_be_compared) {
+            if let Some(FirstVerdict::Unknown(_)) = outcomes.get(&shard(append)) {
                 self.followed.note_unwritten(append);
             }
         }
-        let verdict = |append: &Append| match outcomes.get(&shard(append)) {
-            Some(outcome) => outcome.verdict.clone(),
-            None => self.verdict_without_hold(shard(append)),
+        let verdict = |append: &Append| {
+            let known = outcomes.get(&shard(append)).cloned();
+            known.unwrap_or_else(|| self.verdict_without_hold(shard(append)))
         };
         let verdicts: Vec<FirstVerdict> = batches.iter().map(|(_, append)| verdict(append)).collect();
-        counts.note_fenced(verdicts.iter().filter(|verdict| **verdict == FirstVerdict::Fenced).count());
-        self.note_shards(counts);
+        let fenced = verdicts.iter().filter(|verdict| **verdict == FirstVerdict::Fenced).count();
+        self.counts.stats.lock().fenced += fenced as u64;
         verdicts
     }
 
     /// Writes rows of a family that belong to no log.
-    pub(crate) fn write_rows<'g>(
-        &mut self,
-        shard: Shard,
-        rows: impl Fn(&mut Group<'g>),
-        counts: &Counts,
-    ) -> FirstVerdict {
+    pub(crate) fn write_rows<'g>(&mut self, shard: Shard, rows: impl Fn(&mut Group<'g>)) -> FirstVerdict {
         let group = |holds: &Holds| {
             let mut group = Group::in_shards(holds);
             rows(&mut group);
             group
         };
-        let outcome = self.write(std::iter::once(shard), group, counts).remove(&shard);
-        outcome.map_or_else(|| self.verdict_without_hold(shard), |outcome| outcome.verdict)
+        let outcome = self.write(std::iter::once(shard), group).remove(&shard);
+        outcome.unwrap_or_else(|| self.verdict_without_hold(shard))
     }
 
     /// The number of commits of a shard that is held.
@@ -199,41 +191,35 @@ impl Lane {
 
     /// Writes to the held ones of some shards, and once more to those whose epoch moved by an abandoned claim of our own.
     /// There is no outcome of a shard that is not held.
-    fn write<'g>(
-        &mut self,
-        shards: impl Iterator<Item = Shard>,
-        group: impl Fn(&Holds) -> Group<'g>,
-        counts: &Counts,
-    ) -> Outcomes {
+    fn write<'g>(&mut self, shards: impl Iterator<Item = Shard>, group: impl Fn(&Holds) -> Group<'g>) -> Outcomes {
         let mut outcomes = Outcomes::new();
         if let Err(error) = self.find_out() {
             let verdict =
                 FirstVerdict::Unavailable(format!("the outcome of an earlier write is not known yet: {error}"));
-            return shards.map(|shard| (shard, Outcome::of(verdict.clone()))).collect();
+            return shards.map(|shard| (shard, verdict.clone())).collect();
         }
         let mut pending: Holds = shards.filter_map(|shard| self.holds.get(&shard).map(|hold| (shard, *hold))).collect();
         for _ in 0..SENDS_MAX {
             if pending.is_empty() {
                 break;
             }
-            pending = match self.send(&group(&pending), counts) {
+            pending = match self.send(&group(&pending)) {
                 Ok(won) => self.settle(pending, &won, &mut outcomes),
                 Err(SharedJournalError::TryAgain(_)) => pending,
                 Err(SharedJournalError::Unknown(reason)) => {
-                    counts.note_uncertain();
+                    self.counts.stats.lock().uncertain += 1;
                     tracing::warn!(reason, "the outcome of a write to the log is sought");
                     self.resolve(pending, &mut outcomes, &FirstVerdict::Unknown(reason))
                 }
                 Err(error) => {
-                    let is_to_be_compared = !matches!(error, SharedJournalError::Unreachable(_));
-                    let refused = Outcome { verdict: FirstVerdict::Unavailable(error.to_string()), is_to_be_compared };
+                    let refused = FirstVerdict::Unavailable(error.to_string());
                     outcomes.extend(pending.keys().map(|shard| (*shard, refused.clone())));
                     Holds::new()
                 }
             };
         }
         let refused = FirstVerdict::Unavailable("the database of the log asked to try again too often".to_owned());
-        outcomes.extend(pending.keys().map(|shard| (*shard, Outcome::of(refused.clone()))));
+        outcomes.extend(pending.keys().map(|shard| (*shard, refused.clone())));
         outcomes
     }
 
@@ -245,11 +231,11 @@ impl Lane {
         }
     }
 
-    fn send(&mut self, group: &Group<'_>, counts: &Counts) -> Result<Vec<Shard>, SharedJournalError> {
+    fn send(&mut self, group: &Group<'_>) -> Result<Vec<Shard>, SharedJournalError> {
         let mut ready = self.ready()?;
         let started = Instant::now();
         let won = group.send(&mut ready.connection, &ready.statement);
-        counts.note_round_trip(started.elapsed());
+        self.counts.round_trips.record_micros(started.elapsed());
         // After an unknown outcome the connection goes without a word: whatever is still said to it must not be heard.
         if !matches!(won, Err(SharedJournalError::Unknown(_))) {
             self.ready = Some(ready);
@@ -279,7 +265,7 @@ impl Lane {
         for (shard, hold) in sent {
             if won.contains(&shard) {
                 self.holds.insert(shard, Hold { commits: hold.commits + 1, ..hold });
-                outcomes.insert(shard, Outcome::of(FirstVerdict::Written));
+                outcomes.insert(shard, FirstVerdict::Written);
             } else {
                 missing.insert(shard, hold);
             }
@@ -303,7 +289,7 @@ impl Lane {
                 Err(error) => {
                     tracing::error!(%error, "the outcome of a write to the log is not known yet");
                     let unknown = FirstVerdict::Unknown(error.to_string());
-                    outcomes.extend(shards.iter().map(|shard| (*shard, Outcome::of(unknown.clone()))));
+                    outcomes.extend(shards.iter().map(|shard| (*shard, unknown.clone())));
                     self.unknown = shards;
                     return Holds::new();
                 }
@@ -318,13 +304,12 @@ impl Lane {
                     unwritten.insert(shard, hold);
                 }
                 Some(_) => {
-                    outcomes.insert(shard, Outcome::of(FirstVerdict::Written));
-                }
-                None if *otherwise == FirstVerdict::Fenced => {
-                    outcomes.insert(shard, Outcome::of(self.verdict_without_hold(shard)));
+                    outcomes.insert(shard, FirstVerdict::Written);
                 }
                 None => {
-                    outcomes.insert(shard, Outcome::of(otherwise.clone()));
+                    let is_unwritten = *otherwise == FirstVerdict::Fenced;
+                    let verdict = if is_unwritten { self.verdict_without_hold(shard) } else { otherwise.clone() };
+                    outcomes.insert(shard, verdict);
                 }
             }
         }
@@ -337,6 +322,7 @@ impl Lane {
         let Some(hold) = claimed else {
             tracing::error!(shard, "another process has claimed a shard of the log");
             self.holds.remove(&shard);
+            self.note_shards();
             return None;
         };
         if !commits.contains(&hold.commits) {
@@ -349,7 +335,7 @@ impl Lane {
 
     fn claim(&mut self, shards: &[Shard]) -> Result<Holds, SharedJournalError> {
         let mut connection = Connection::open(&self.settings)?;
-        claim_again(&mut connection, &self.settings.schema, self.incarnation, shards)
+        claim(&mut connection, &self.settings.schema, self.incarnation, shards, true)
     }
 
     /// Finds out what became of a statement of which callers were told that its outcome is unknown.

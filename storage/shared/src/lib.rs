@@ -28,7 +28,7 @@ mod tls;
 pub use copying::JournalCopy;
 pub use counts::{DatabaseState, SharedJournalStats};
 pub use error::SharedJournalError;
-pub use import::{Beside, ImportError, import};
+pub use import::{ImportError, import};
 pub use journal::{OnFenced, SharedJournal};
 pub use loss::{LostRecords, accept_loss, lost_records};
 pub use reading::JournalReader;

@@ -4,12 +4,13 @@ use till_domain::ids::MerchantId;
 use till_storage::journal::layout::{each_log, read_record};
 use till_storage::journal::{Head, JournalError, Sequence};
 use till_storage::rows::RowReader;
+use uuid::Uuid;
 
 use crate::connection::Connection;
 use crate::error::SharedJournalError;
 use crate::notes::set_note;
 use crate::reading::JournalReader;
-use crate::schema::{new_identity, usable_format};
+use crate::schema::usable_format;
 use crate::settings::JournalSettings;
 
 /// Records of one merchant that a store has and the database does not.
@@ -71,14 +72,14 @@ fn common_end(
 pub fn accept_loss(settings: &JournalSettings, paused: &str) -> Result<(), SharedJournalError> {
     let (mut connection, schema) = (Connection::open(settings)?, &settings.schema);
     usable_format(&mut connection, schema)?;
-    let identity = new_identity()?;
+    let identity = Uuid::new_v4();
     // First: when the transaction does not come about, the server is merely paused.
     set_note(&mut connection, schema, paused, Some(&[]))?;
     let name = format!("update {schema}.meta set value = $1 where name = 'identity'");
     let raise = format!("update {schema}.shard set epoch = epoch + 1, incarnation = null");
     connection.run(async |client| {
         let transaction = client.transaction().await?;
-        transaction.execute(&name, &[&identity.as_slice()]).await?;
+        transaction.execute(&name, &[&identity.as_bytes().as_slice()]).await?;
         transaction.execute(&raise, &[]).await?;
         transaction.commit().await
     })

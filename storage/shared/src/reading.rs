@@ -110,15 +110,7 @@ impl JournalReader {
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 
-    /// At most `max` rows of a family in a range of keys, in the order of their keys.
-    ///
-    /// # Errors
-    /// [`SharedJournalError`].
-    pub fn rows(&self, family: Family, range: &KeyRange, max: u32) -> Result<Vec<RowPair>, SharedJournalError> {
-        self.numbered_rows(number_of(family), range, max)
-    }
-
-    /// The same by the number of the family in the table.
+    /// At most `max` rows of the family with this number in a range of keys, in the order of their keys.
     pub(crate) fn numbered_rows(
         &self,
         family: i16,
@@ -137,7 +129,7 @@ impl JournalReader {
     /// Passes the rows of a family in a range of keys on, page by page.
     ///
     /// # Errors
-    /// As [`JournalReader::rows`], and the errors of `write`.
+    /// Fails when they cannot be read, and with the errors of `write`.
     pub fn each_page(&self, family: Family, range: KeyRange, write: &mut WriteRows<'_>) -> Result<(), JournalError> {
         self.each_numbered_page(number_of(family), range, &mut |range, rows| write(RowsThere { family, range, rows }))
     }

@@ -82,17 +82,11 @@ pub fn migrate(settings: &JournalSettings, shards: Option<u16>) -> Result<Migrat
     if shards == 0 || shards > SHARDS_MAX {
         return Err(SharedJournalError::Schema(format!("a log has 1 to {SHARDS_MAX} shards")));
     }
-    let identity = new_identity()?;
-    create(&mut connection, &settings.schema, shards, identity)?;
+    create(&mut connection, &settings.schema, shards, Uuid::new_v4())?;
     Ok(Migrated::Created { shards })
 }
 
-fn create(
-    connection: &mut Connection,
-    schema: &str,
-    shards: u16,
-    identity: [u8; 16],
-) -> Result<(), SharedJournalError> {
+fn create(connection: &mut Connection, schema: &str, shards: u16, identity: Uuid) -> Result<(), SharedJournalError> {
     let steps = STEPS.map(|step| step.replace("{schema}", schema)).concat();
     let meta = format!("insert into {schema}.meta (name, value) values ($1, $2)");
     let fence = format!(
@@ -102,9 +96,11 @@ fn create(
     connection.run(async |client| {
         let transaction = client.transaction().await?;
         transaction.batch_execute(&steps).await?;
-        for (name, value) in
-            [("version", &VERSION.to_be_bytes()[..]), ("shards", &shards.to_be_bytes()), ("identity", &identity)]
-        {
+        for (name, value) in [
+            ("version", &VERSION.to_be_bytes()[..]),
+            ("shards", &shards.to_be_bytes()),
+            ("identity", identity.as_bytes()),
+        ] {
             transaction.execute(&meta, &[&name, &value]).await?;
         }
         transaction.execute(&fence, &[&i64::from(shards), &first]).await?;
@@ -153,16 +149,4 @@ pub(crate) fn usable_format(connection: &mut Connection, schema: &str) -> Result
             Err(SharedJournalError::Schema(format!("there is no log in the schema {schema}: run till journal migrate")))
         }
     }
-}
-
-/// A new number for this process: its claims are told from those of every other one by it.
-pub(crate) fn incarnation() -> Result<Uuid, SharedJournalError> {
-    new_identity().map(Uuid::from_bytes)
-}
-
-/// Random bytes that name something new.
-pub(crate) fn new_identity() -> Result<[u8; 16], SharedJournalError> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| SharedJournalError::Unreachable(error.to_string()))?;
-    Ok(bytes)
 }

@@ -7,7 +7,6 @@ use parking_lot::Mutex;
 use till_storage::first_commit::{FirstRows, FirstVerdict};
 use till_storage::rows::RowPair;
 
-use crate::counts::Counts;
 use crate::error::SharedJournalError;
 use crate::journal::OnFenced;
 use crate::lane::Lane;
@@ -31,18 +30,11 @@ pub enum RowsOf {
 }
 
 impl RowsOf {
-    const fn shard(self) -> Shard {
+    /// Their shard, and the number of their family in the table. Both are part of the format.
+    const fn place(self) -> (Shard, i16) {
         match self {
-            RowsOf::Deliveries => OF_DELIVERIES,
-            RowsOf::Book => OF_BOOK,
-        }
-    }
-
-    /// The number of their family in the table, which is part of the format.
-    const fn family(self) -> i16 {
-        match self {
-            RowsOf::Deliveries => 9,
-            RowsOf::Book => 10,
+            RowsOf::Deliveries => (OF_DELIVERIES, 9),
+            RowsOf::Book => (OF_BOOK, 10),
         }
     }
 }
@@ -53,7 +45,6 @@ pub struct SharedRows {
     identity: [u8; 16],
     lane: Mutex<Lane>,
     reader: JournalReader,
-    counts: Counts,
     on_fenced: OnFenced,
 }
 
@@ -63,15 +54,15 @@ impl SharedRows {
     /// # Errors
     /// [`SharedJournalError`]: the database cannot be reached, or the log is none that this program can use.
     pub fn open(settings: &JournalSettings, of: RowsOf, on_fenced: OnFenced) -> Result<SharedRows, SharedJournalError> {
-        let (lane, format) = Lane::of_rows(settings.clone(), of.shard())?;
+        let (lane, format) = Lane::of_rows(settings.clone(), of.place().0)?;
         let (identity, reader) = (format.identity, JournalReader::new(settings.clone()));
-        Ok(SharedRows { of, identity, lane: Mutex::new(lane), reader, counts: Counts::default(), on_fenced })
+        Ok(SharedRows { of, identity, lane: Mutex::new(lane), reader, on_fenced })
     }
 
     /// The note of an auxiliary database that has all rows as of now.
     #[must_use]
     pub fn position(&self) -> Vec<u8> {
-        self.position_at(self.lane.lock().commits(self.of.shard()).unwrap_or_default())
+        self.position_at(self.lane.lock().commits(self.of.place().0).unwrap_or_default())
     }
 
     fn position_at(&self, commits: i64) -> Vec<u8> {
@@ -87,7 +78,7 @@ impl SharedRows {
         take: &mut dyn FnMut(Vec<RowPair>) -> Result<(), E>,
     ) -> Result<(), E> {
         let all = (Vec::new(), ABOVE_ALL.to_vec());
-        self.reader.each_numbered_page(self.of.family(), all, &mut |_, rows| take(rows))
+        self.reader.each_numbered_page(self.of.place().1, all, &mut |_, rows| take(rows))
     }
 
     /// Waits until it is known if a write took effect: what is not known must not be tried again.
@@ -106,17 +97,13 @@ impl SharedRows {
 
 impl FirstRows for SharedRows {
     fn write(&self, put: &[RowPair], removed: &[Vec<u8>]) -> Result<Vec<u8>, String> {
-        let (shard, family) = (self.of.shard(), self.of.family());
+        let (shard, family) = self.of.place();
         let mut lane = self.lane.lock();
         let before = lane.commits(shard);
-        let written = lane.write_rows(
-            shard,
-            |group| {
-                put.iter().for_each(|(key, value)| group.add_row(shard, family, key, Some(value)));
-                removed.iter().for_each(|key| group.add_row(shard, family, key, None));
-            },
-            &self.counts,
-        );
+        let written = lane.write_rows(shard, |group| {
+            put.iter().for_each(|(key, value)| group.add_row(shard, family, key, Some(value)));
+            removed.iter().for_each(|key| group.add_row(shard, family, key, None));
+        });
         let known = match written {
             FirstVerdict::Unknown(_) => SharedRows::found_out(&mut lane, shard, before),
             known => known,

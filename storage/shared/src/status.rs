@@ -1,25 +1,27 @@
 //! The state of the database of the log, for operators.
 
+use serde::Serialize;
+
 use crate::connection::Connection;
 use crate::error::SharedJournalError;
 use crate::schema::usable_format;
 use crate::settings::JournalSettings;
 
 /// The state of the database of the log.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JournalStatus {
     /// The version of the server, such as `15.18`.
     pub server: String,
+    /// The identity of the log in hexadecimal.
+    pub log: String,
     /// The number of shards.
     pub shards: u16,
-    /// The identity of the log.
-    pub identity: [u8; 16],
     /// Commits of all shards.
     pub commits: i64,
-    /// Synchronous standbys that are connected now. None when the role may not see it: it needs `pg_monitor`.
-    pub synchronous_standbys: Option<i64>,
     /// True when the server is configured to wait for a synchronous standby.
     pub waits_for_standby: bool,
+    /// Synchronous standbys that are connected now. None when the role may not see it: it needs `pg_monitor`.
+    pub synchronous_standbys: Option<i64>,
     /// Settings of the server that give commits up in a crash, such as `fsync = off`.
     pub unsafe_settings: Vec<String>,
     /// Seconds for which the oldest snapshot is held. It keeps old versions of the fence's rows. A vacuum keeps none.
@@ -49,8 +51,8 @@ pub fn status(settings: &JournalSettings) -> Result<JournalStatus, SharedJournal
     let row = connection.run(async |client| client.query_one(&query, &[]).await)?;
     Ok(JournalStatus {
         server: row.get(0),
+        log: format!("{:032x}", u128::from_be_bytes(format.identity)),
         shards: format.shards,
-        identity: format.identity,
         commits: row.get(1),
         synchronous_standbys: row.get(2),
         waits_for_standby: row.get(3),
