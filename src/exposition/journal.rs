@@ -20,9 +20,10 @@ pub fn expose_journal(journal: &SharedJournal, families: &mut Families) {
     let help = "Shards of which the database does not have exactly the commits that it acknowledged: they are stopped.";
     families.gauge("till_journal_shards_lost", help, shards_lost as u64);
     let help = "1 when the database of the log answered the last look at it, else 0.";
-    families.gauge("till_journal_reachable", help, u64::from(database.is_reachable));
+    families.gauge("till_journal_reachable", help, u64::from(database.is_some()));
     let help = "Merchants of whose logs the data directory may lack a part.";
     families.gauge("till_journal_merchants_to_fetch", help, journal.unfollowed().len() as u64);
+    let Some(database) = database else { return };
     if let Some(standbys) = database.synchronous_standbys.and_then(|count| u64::try_from(count).ok()) {
         let help = "Synchronous standbys of the database that are connected. Not there when the role may not see it.";
         families.gauge("till_journal_synchronous_standbys", help, standbys);

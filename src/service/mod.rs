@@ -15,7 +15,7 @@ pub use lists::{
     rows_of_index, search,
 };
 pub use operations::{
-    CheckpointSchedule, Checkpoints, NOTES, NewestCheckpoint, NoteFiles, Notes, Operations, PauseNote, Reloaded,
-    Reloads, RewrapKeyring, error_chain,
+    CheckpointSchedule, Checkpoints, NOTES, NewestCheckpoint, NoteFiles, Notes, Operations, Reloaded, Reloads,
+    RewrapKeyring, error_chain,
 };
 pub use submission::{RETRY_AFTER_SECONDS, Reader, SdkRate, Service, Shared, TestTurn, refused};

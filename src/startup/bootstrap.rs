@@ -14,7 +14,7 @@ use till_actors::{Acquirers, Dependencies, EXPIRY_PAUSE, Engine, EngineOptions, 
 use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
 use till_operate::archive::{Archiver, check_place};
-use till_operate::checkpoint::{BookBeside, Checkpointer, Shelf};
+use till_operate::checkpoint::{BookBeside, Checkpointer, PAUSED_FILE, Shelf};
 use till_operate::scrub::{Scrubber, TableInspector};
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::RocksBook;
@@ -35,8 +35,7 @@ use super::vault_keys;
 use crate::configuration::{Configuration, JournalConfiguration, Secrets, processors};
 use crate::process::descriptors::DescriptorShares;
 use crate::service::{
-    CheckpointSchedule, Checkpoints, LastUsed, NoteFiles, Notes, Operations, PauseNote, Reloads, RewrapKeyring,
-    SdkRate, Service,
+    CheckpointSchedule, Checkpoints, LastUsed, NoteFiles, Notes, Operations, Reloads, RewrapKeyring, SdkRate, Service,
 };
 
 /// The directory of the store's database, below the data directory.
@@ -175,17 +174,8 @@ fn open_repeating(
     Ok((disk, keyring, Some(log)))
 }
 
-/// Opens the stores of a server. On a thread of its own, since a database elsewhere is waited for, and the server's threads
-/// must not wait.
-fn open_for_server(
-    configuration: &Configuration,
-    secrets: &Secrets,
-) -> anyhow::Result<(Opened, Option<Arc<SharedJournal>>)> {
-    let (options, journal) = (disk_options(configuration), configuration.journal.as_ref());
-    apart(|| open_as(configuration, &options, &secrets.vault_keys, journal))
-}
-
-/// Does something on a thread of its own, and waits for it.
+/// Does something on a thread of its own, and waits for it: a database elsewhere is waited for, and the server's threads must
+/// not wait.
 fn apart<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
     thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|_| Err(anyhow!("a thread of the start panicked")))
 }
@@ -213,7 +203,9 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     let is_new = is_new(&configuration.data);
     let beside = [SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY].map(|directory| configuration.data.join(directory));
     let missing: Vec<PathBuf> = beside.into_iter().filter(|directory| !directory.exists()).collect();
-    let (Opened { disk, keyring, book, deliveries, sandbox }, journal) = open_for_server(configuration, secrets)?;
+    let (options, place) = (disk_options(configuration), configuration.journal.as_ref());
+    let (opened, journal) = apart(|| open_as(configuration, &options, &secrets.vault_keys, place))?;
+    let Opened { disk, keyring, book, deliveries, sandbox } = opened;
     if is_new {
         tracing::warn!(directory = %configuration.data.display(), "a new, empty store was created");
     } else {
@@ -240,10 +232,10 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         webhooks: webhook_delivery(configuration, deliveries),
     };
     let notes = notes(configuration, journal.as_ref());
-    let pause_note = PauseNote::among(Arc::clone(&notes));
     // A copy of a directory that only repeats a log elsewhere is as good as its original.
-    let running_mark = journal.is_none().then(|| mark_as_running(&configuration.data, &pause_note)).transpose()?;
-    let (last_used, is_paused) = apart(|| Ok((LastUsed::among(notes), pause_note.is_there()?)))?;
+    let running_mark = journal.is_none().then(|| mark_as_running(&configuration.data, &*notes)).transpose()?;
+    let read = || Ok((LastUsed::among(Arc::clone(&notes)), notes.read(PAUSED_FILE)?.is_some()));
+    let (last_used, is_paused) = apart(read)?;
     let engine = Engine::start(dependencies, engine_options(configuration, is_paused));
     let engine = engine.map_err(|error| with_remedy(error, configuration))?;
     if engine.is_paused() {
@@ -276,7 +268,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         checkpoints,
         operations: Some(operations),
         archiver,
-        pause_note,
+        notes,
         creation,
     };
     let service = Arc::new(service);
@@ -294,7 +286,7 @@ fn tell_of_missing(directory: &Path) {
 
 /// Makes a copy of a directory that a server was running on start paused, like a restored one, so that it does not call
 /// the acquirer.
-fn mark_as_running(data: &Path, pause_note: &PauseNote) -> anyhow::Result<RunningMark> {
+fn mark_as_running(data: &Path, notes: &dyn Notes) -> anyhow::Result<RunningMark> {
     if RunningMark::is_of_a_copy(data).context("failed to read the mark of a running server")? {
         tracing::warn!(
             directory = %data.display(),
@@ -302,7 +294,7 @@ fn mark_as_running(data: &Path, pause_note: &PauseNote) -> anyhow::Result<Runnin
              Run `till verify` on it, and `till resume` when its original does not run any more. To copy a store, take a \
              checkpoint, or stop the server first."
         );
-        pause_note.make().context("failed to pause the server")?;
+        notes.keep(PAUSED_FILE, Some(&[])).context("failed to pause the server")?;
     }
     RunningMark::make(data).context("failed to make the mark of a running server")
 }

@@ -15,8 +15,8 @@ pub trait FirstCommit: Send + Sync {
     /// the same verdict, since later ones build on earlier ones.
     fn commit(&self, batches: &[(CommitNumber, &Append)], stored: CommitNumber) -> Vec<FirstVerdict>;
 
-    /// Notes that the store has written the commits up to `last`.
-    fn confirm(&self, last: CommitNumber);
+    /// Notes that the store has written the commits up to `last`. A place that need not know does nothing.
+    fn confirm(&self, _last: CommitNumber) {}
 }
 
 /// A place to which the rows of an auxiliary database are written first.

@@ -56,7 +56,7 @@ pub(super) fn export(configuration: &Configuration, journal: &JournalConfigurati
     copy_rows(journal, RowsOf::Deliveries, &deliveries)?;
     copy_rows(journal, RowsOf::Book, &RocksBook::open(&data.join(SANDBOX_DIRECTORY))?)?;
     let files = NoteFiles(data.clone());
-    notes(&claimed)?.iter().try_for_each(|(name, note)| files.keep(name, note))?;
+    notes(&claimed)?.iter().try_for_each(|(name, note)| files.keep(name, Some(note)))?;
     Ok(print(&report))
 }
 

@@ -77,7 +77,7 @@ impl LastUsed {
         for (seconds, key) in used {
             writeln!(lines, "{key} {seconds}").expect("writing to a string cannot fail");
         }
-        self.notes.keep(LAST_USED_NOTE, lines.as_bytes())
+        self.notes.keep(LAST_USED_NOTE, Some(lines.as_bytes()))
     }
 }
 

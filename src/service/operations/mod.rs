@@ -3,7 +3,6 @@
 
 mod checkpoints;
 mod notes;
-mod pause_note;
 mod process;
 mod reloads;
 mod schedule;
@@ -11,7 +10,6 @@ mod schedule;
 pub use checkpoints::{Checkpoints, NewestCheckpoint, error_chain};
 pub(super) use notes::LAST_USED_NOTE;
 pub use notes::{NOTES, NoteFiles, Notes};
-pub use pause_note::PauseNote;
 pub use process::{Operations, RewrapKeyring};
 pub use reloads::{Reloaded, Reloads};
 pub use schedule::CheckpointSchedule;

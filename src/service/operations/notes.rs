@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use till_operate::checkpoint::PAUSED_FILE;
 use till_shared::SharedJournal;
 
-/// The names of all notes.
+/// The names of all notes. A server starts paused with the first, since calls that were open at the time of its checkpoint
+/// may have been made since; it is there until the operator resumes.
 pub const NOTES: [&str; 2] = [PAUSED_FILE, LAST_USED_NOTE];
 
 /// The name of the note of the last use of keys.
@@ -21,28 +22,16 @@ pub trait Notes: Send + Sync {
     /// The place cannot be read.
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
 
-    /// Keeps a note, durably and as a whole.
+    /// Keeps a note, durably and as a whole, or removes it, which may be missing already.
     ///
     /// # Errors
     /// The place cannot be written to.
-    fn keep(&self, name: &str, value: &[u8]) -> io::Result<()>;
-
-    /// Removes a note, durably. It may be missing already.
-    ///
-    /// # Errors
-    /// The place cannot be written to.
-    fn remove(&self, name: &str) -> io::Result<()>;
+    fn keep(&self, name: &str, value: Option<&[u8]>) -> io::Result<()>;
 }
 
 /// Files of a data directory.
 #[derive(Debug)]
 pub struct NoteFiles(pub PathBuf);
-
-impl NoteFiles {
-    fn sync(&self) -> io::Result<()> {
-        File::open(&self.0)?.sync_all()
-    }
-}
 
 impl Notes for NoteFiles {
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
@@ -53,19 +42,20 @@ impl Notes for NoteFiles {
         }
     }
 
-    fn keep(&self, name: &str, value: &[u8]) -> io::Result<()> {
+    fn keep(&self, name: &str, value: Option<&[u8]>) -> io::Result<()> {
         let (file, unfinished) = (self.0.join(name), self.0.join(name).with_extension("unfinished"));
-        fs::write(&unfinished, value)?;
-        File::open(&unfinished)?.sync_all()?;
-        fs::rename(unfinished, file)?;
-        self.sync()
-    }
-
-    fn remove(&self, name: &str) -> io::Result<()> {
-        match fs::remove_file(self.0.join(name)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => self.sync(),
+        match value {
+            Some(value) => {
+                fs::write(&unfinished, value)?;
+                File::open(&unfinished)?.sync_all()?;
+                fs::rename(unfinished, file)?;
+            }
+            None => match fs::remove_file(file) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                Ok(()) | Err(_) => {}
+            },
         }
+        File::open(&self.0)?.sync_all()
     }
 }
 
@@ -74,11 +64,7 @@ impl Notes for SharedJournal {
         self.note(name).map_err(io::Error::other)
     }
 
-    fn keep(&self, name: &str, value: &[u8]) -> io::Result<()> {
-        self.keep_note(name, Some(value)).map_err(io::Error::other)
-    }
-
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.keep_note(name, None).map_err(io::Error::other)
+    fn keep(&self, name: &str, value: Option<&[u8]>) -> io::Result<()> {
+        self.keep_note(name, value).map_err(io::Error::other)
     }
 }

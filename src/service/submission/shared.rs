@@ -28,7 +28,7 @@ use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::dispatch::{Call, CallsPerSecond, Reply};
 use crate::protocol::fault::Fault;
 use crate::service::callers::LastUsed;
-use crate::service::operations::{Checkpoints, Operations, PauseNote};
+use crate::service::operations::{Checkpoints, Notes, Operations};
 
 /// The rate limit of one address for one installation, against card testing.
 pub type SdkRate = CallsPerSecond<(InstallationId, IpAddr)>;
@@ -68,8 +68,8 @@ pub struct Service {
     pub operations: Option<Operations>,
     /// The archiver, when commits are archived.
     pub archiver: Option<Archiver>,
-    /// The file which records that effects and timers are paused, for the next start, too.
-    pub pause_note: PauseNote,
+    /// The notes for the next start, such as that effects and timers are paused.
+    pub notes: Arc<dyn Notes>,
     /// Locked while a call with an idempotency key creates a merchant, until that is durable: there is no actor yet
     /// that would serialize two such calls.
     pub creation: Arc<Mutex<()>>,

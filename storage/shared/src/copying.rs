@@ -90,8 +90,6 @@ impl FirstCommit for JournalCopy {
     fn commit(&self, batches: &[(CommitNumber, &Append)], _: CommitNumber) -> Vec<FirstVerdict> {
         vec![FirstVerdict::Unavailable("the log is only read".to_owned()); batches.len()]
     }
-
-    fn confirm(&self, _: CommitNumber) {}
 }
 
 impl LogElsewhere for JournalCopy {

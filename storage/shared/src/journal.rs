@@ -10,7 +10,7 @@ use till_storage::first_commit::{FirstCommit, FirstVerdict, LogElsewhere, WriteR
 use till_storage::journal::{Append, CommitNumber, EncodedRecord, Head, JournalError, Sequence, following, record};
 use till_storage::keys::KeyRange;
 
-use crate::counts::{Counts, DatabaseState, SharedJournalStats};
+use crate::counts::{Counts, SharedJournalStats};
 use crate::error::SharedJournalError;
 use crate::followed::{Followed, Lacking};
 use crate::lane::Lane;
@@ -53,9 +53,10 @@ impl SharedJournal {
     pub fn open(settings: &JournalSettings, on_fenced: OnFenced) -> Result<SharedJournal, SharedJournalError> {
         let (lane, format) = Lane::of_logs(settings.clone())?;
         let (counts, followed, claim) = (lane.counts(), lane.followed(), lane.epoch());
-        counts.stats.lock().database.is_reachable = true;
         let reader = JournalReader::new(settings.clone());
-        Ok(SharedJournal { format, claim, lane: Mutex::new(lane), reader, followed, counts, on_fenced })
+        let journal = SharedJournal { format, claim, lane: Mutex::new(lane), reader, followed, counts, on_fenced };
+        journal.look();
+        Ok(journal)
     }
 
     /// The highest epoch of its claims when it was opened.
@@ -133,18 +134,13 @@ impl SharedJournal {
         if let Err(error) = &state {
             tracing::warn!(%error, "the state of the database of the log cannot be read");
         }
-        let state = state.map(|state| DatabaseState {
-            is_reachable: true,
-            synchronous_standbys: state.synchronous_standbys,
-            oldest_snapshot_seconds: state.oldest_snapshot_seconds,
-        });
-        self.counts.stats.lock().database = state.unwrap_or_default();
+        self.counts.stats.lock().database = state.ok();
     }
 
     /// Figures for metrics.
     #[must_use]
     pub fn stats(&self) -> SharedJournalStats {
-        *self.counts.stats.lock()
+        self.counts.stats.lock().clone()
     }
 
     /// The times of the statements that append.
@@ -162,8 +158,6 @@ impl FirstCommit for SharedJournal {
         }
         verdicts
     }
-
-    fn confirm(&self, _: CommitNumber) {}
 }
 
 impl LogElsewhere for SharedJournal {

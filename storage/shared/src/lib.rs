@@ -26,7 +26,7 @@ mod status;
 mod tls;
 
 pub use copying::JournalCopy;
-pub use counts::{DatabaseState, SharedJournalStats};
+pub use counts::SharedJournalStats;
 pub use error::SharedJournalError;
 pub use import::{ImportError, import};
 pub use journal::{OnFenced, SharedJournal};

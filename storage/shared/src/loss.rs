@@ -49,7 +49,7 @@ fn common_end(
     end: Sequence,
 ) -> Result<Sequence, JournalError> {
     let is_same = |sequence: Sequence| {
-        let there = reader.record(merchant_id, sequence)?;
+        let there = reader.records(merchant_id, sequence, 1)?.pop();
         let here = read_record(store, merchant_id, sequence)?.map(|record| record.bytes);
         Ok::<bool, JournalError>(here.is_some() && here == there)
     };

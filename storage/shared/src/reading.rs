@@ -80,17 +80,6 @@ impl JournalReader {
         }
     }
 
-    /// One record of a merchant's log; none when it is not there.
-    ///
-    /// # Errors
-    /// [`SharedJournalError`].
-    pub fn record(&self, merchant_id: MerchantId, sequence: Sequence) -> Result<Option<Vec<u8>>, SharedJournalError> {
-        let query = format!("select bytes from {}.record where merchant_id = $1 and sequence = $2", self.schema());
-        let (merchant, sequence) = (merchant_uuid(merchant_id), i64::try_from(sequence.0).unwrap_or(i64::MAX));
-        let row = self.read(async |client| client.query_opt(&query, &[&merchant, &sequence]).await)?;
-        Ok(row.map(|row| row.get(0)))
-    }
-
     /// At most `max` records of a merchant's log, from `from` on, in order.
     ///
     /// # Errors

@@ -40,6 +40,4 @@ impl FirstCommit for LaggingRows {
         };
         batches.iter().map(verdict).collect()
     }
-
-    fn confirm(&self, _: CommitNumber) {}
 }

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use till::{
     AdminToken, ConnectionLimits, Dispatcher, Entrance, KeyAuthentication, LastUsed, Listener, ListenerSettings,
-    NoteFiles, Operator, Package, PauseNote, ReservedAddress, SdkRate, Service, Shared, admin_endpoints, browser_pages,
+    NoteFiles, Operator, Package, ReservedAddress, SdkRate, Service, Shared, admin_endpoints, browser_pages,
     merchant_endpoints, sdk_endpoints,
 };
 use till_actors::clock::Clock;
@@ -307,6 +307,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         paused: false,
         on_fatal: Box::new(|_| {}),
     };
+    let notes = Arc::new(NoteFiles(data.path().to_owned()));
     Arc::new(Service {
         engine: Engine::start(dependencies, options).expect("nothing is unreadable"),
         store,
@@ -316,12 +317,12 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         webhook_addresses: AddressPolicy::default(),
         webhook_tests: Arc::default(),
         sandbox,
-        last_used: Arc::new(LastUsed::among(Arc::new(NoteFiles(data.path().to_owned())))),
+        last_used: Arc::new(LastUsed::among(Arc::clone(&notes) as _)),
         sdk_rate: SdkRate::new(NonZeroU32::MAX, "one address for one installation"),
         checkpoints: None,
         operations: None,
         archiver: None,
-        pause_note: PauseNote::among(Arc::new(NoteFiles(data.path().to_owned()))),
+        notes,
         creation: Arc::default(),
     })
 }

@@ -83,7 +83,7 @@ fn a_group_is_written_with_its_rows_and_read_back() {
     assert_eq!(log(&journal, SHOP), bytes(&[group[0].clone(), group[2].clone()]));
     assert_eq!(log(&journal, CAFE), bytes(&group[1..2]));
     assert_eq!(journal.reader().merchants(), Ok(vec![SHOP, CAFE]));
-    assert_eq!(journal.reader().record(merchant(9), Sequence(1)), Ok(None));
+    assert_eq!(journal.reader().records(merchant(9), Sequence(1), 1), Ok(Vec::new()));
     let rows = |family, prefix: &[u8]| {
         let range = (prefix.to_vec(), [prefix, &[u8::MAX; 9]].concat());
         let (mut rows, reader) = (Vec::new(), journal.reader());
