@@ -385,12 +385,6 @@ impl BalanceTotals {
         difference(self.effective_credit_minor, debits)
     }
 
-    /// Effective credits less effective debits.
-    #[must_use]
-    pub fn effective_minor(&self) -> i64 {
-        difference(self.effective_credit_minor, self.effective_debit_minor)
-    }
-
     /// The rest of the captures on hold, which settles later.
     #[must_use]
     pub fn pending_minor(&self) -> i64 {

@@ -343,7 +343,7 @@ impl SettingsReader<'_> {
         let ca_file = self.optional(&settings::JOURNAL_CA_FILE, path);
         let may_be_unreplicated = self.required(&settings::JOURNAL_UNREPLICATED, yes_or_no);
         let address = self.optional(&settings::JOURNAL, |text| Ok::<_, String>(text.to_owned()))?;
-        for setting in settings::REPLACED_BY_JOURNAL {
+        for setting in settings::ALL.iter().filter(|setting| settings::is_replaced_by_journal(setting)) {
             if self.layers.value(setting).is_some_and(|(_, origin)| origin != Origin::Default) {
                 let key = setting.key;
                 self.faults

@@ -137,18 +137,10 @@ settings! {
         "Certificates that the operator's commands trust the admin listener by, PEM. Not set: those in `admin_tls_certificate_file`, if that is set.";
 }
 
-/// Settings of the embedded store for which the tools of a database stand in.
-pub(super) const REPLACED_BY_JOURNAL: [&Setting; 9] = [
-    &ACCEPT_LOSS_UP_TO,
-    &CHECKPOINT_DIRECTORY,
-    &CHECKPOINT_EVERY_SECONDS,
-    &CHECKPOINTS_KEPT,
-    &ARCHIVE_DIRECTORY,
-    &ARCHIVE_SEGMENT_BYTES,
-    &ARCHIVE_SEGMENT_SECONDS,
-    &ARCHIVE_EVERY_MILLISECONDS,
-    &ARCHIVE_BEFORE_ACKNOWLEDGED,
-];
+/// True for a setting of the embedded store for which the tools of a database stand in.
+pub(super) fn is_replaced_by_journal(setting: &Setting) -> bool {
+    ["accept_loss_", "checkpoint", "archive_"].iter().any(|beginning| setting.key.starts_with(beginning))
+}
 
 /// The environment variable with the path of the configuration file.
 pub(super) const CONFIG_VARIABLE: &str = "TILL_CONFIG";

@@ -69,7 +69,7 @@ impl LoadedMerchant {
         }
         self.staging.records.prune(self.watermark.durable());
         let decided = self.staging.decide(&submit.request, shared.clock.now(), shared.lifetimes, &mut self.entropy);
-        if self.has_missed() {
+        if self.staging.rows.take_missed() {
             return Err(Box::new(submit));
         }
         match decided {
@@ -91,15 +91,6 @@ impl LoadedMerchant {
             }
         }
         Ok(())
-    }
-
-    /// True when a row that was needed since the last question must be waited for.
-    fn has_missed(&self) -> bool {
-        let has_missed = self.staging.rows.has_missed();
-        if has_missed {
-            self.staging.rows.forget_missed();
-        }
-        has_missed
     }
 
     /// Answers a request that changes nothing. When the answer rests on staged state, it waits for that state's turn.
@@ -128,7 +119,7 @@ impl LoadedMerchant {
         shared: &SharedContext,
     ) -> Result<(), Box<Submit>> {
         let prepared = self.staging.prepare(mutation, vault, submit.secret.as_ref(), &mut self.entropy);
-        if self.has_missed() {
+        if self.staging.rows.take_missed() {
             return Err(Box::new(submit));
         }
         let may_use_reserve = submit.request.may_use_reserve();

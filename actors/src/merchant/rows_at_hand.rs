@@ -25,14 +25,14 @@ impl RowsAtHand {
         self.may_wait.store(may_wait, Ordering::Relaxed);
     }
 
-    /// True when a read failed because it would have waited, since the last call of [`RowsAtHand::forget_missed`].
+    /// True when a read failed because it would have waited, since the last call of [`RowsAtHand::take_missed`].
     pub(crate) fn has_missed(&self) -> bool {
         self.missed.load(Ordering::Relaxed)
     }
 
-    /// Forgets reads that failed because they would have waited.
-    pub(crate) fn forget_missed(&self) {
-        self.missed.store(false, Ordering::Relaxed);
+    /// The same; such reads are forgotten.
+    pub(crate) fn take_missed(&self) -> bool {
+        self.has_missed() && self.missed.swap(false, Ordering::Relaxed)
     }
 }
 

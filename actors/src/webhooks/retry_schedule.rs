@@ -51,12 +51,6 @@ impl RetrySchedule {
         let delay = self.0.get(failed_attempts.checked_sub(1)?)?;
         Some(spread(*delay, chance).max(asked.unwrap_or_default()))
     }
-
-    /// Attempts of one delivery, at most: the first one and its retries.
-    #[must_use]
-    pub fn attempts_max(&self) -> usize {
-        self.0.len() + 1
-    }
 }
 
 impl Default for RetrySchedule {
@@ -152,7 +146,7 @@ mod tests {
     fn the_default_schedule_has_the_nine_retries_of_the_standard() {
         let expected = ["5", "300", "1800", "7200", "18000", "36000", "50400", "72000", "86400"].join(",");
         assert_eq!(RetrySchedule::default(), schedule(&expected));
-        assert_eq!(RetrySchedule::default().attempts_max(), 10);
+        assert_eq!(RetrySchedule::default().0.len(), 9);
     }
 
     #[test]
@@ -208,7 +202,7 @@ mod tests {
         }
         assert_eq!(refused("5,,300"), format!("\"\" {NO_DELAY}"));
         let delays = |count: usize| vec!["604800"; count].join(",");
-        assert_eq!(schedule(&delays(20)).attempts_max(), 21);
+        assert_eq!(schedule(&delays(20)).0.len(), 20);
         assert_eq!(refused(&delays(21)), "must be at most 20 delays");
     }
 

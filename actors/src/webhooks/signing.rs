@@ -34,16 +34,10 @@ pub(super) const PUBLIC_KEY_PREFIX: &str = "whpk_";
 pub struct SigningSecret(Box<Zeroizing<[u8; SIGNING_SECRET_BYTES]>>);
 
 impl SigningSecret {
-    /// The secret of these bytes: random ones for a new secret, or those of [`SigningSecret::expose_bytes`].
+    /// The secret of these bytes: random ones for a new secret, or those of the vault.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; SIGNING_SECRET_BYTES]) -> SigningSecret {
         SigningSecret(Box::new(Zeroizing::new(*bytes)))
-    }
-
-    /// The bytes: to be sealed in the vault, and nothing else.
-    #[must_use]
-    pub fn expose_bytes(&self) -> &[u8; SIGNING_SECRET_BYTES] {
-        &self.0
     }
 
     /// The HMAC key as the merchant gets it, once: `whsec_` and its standard Base64.
@@ -229,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_secret_that_was_sealed_signs_as_before() {
-        let opened = SigningSecret::from_bytes(secret_from(7).expose_bytes());
+        let opened = SigningSecret::from_bytes(&secret_from(7).0);
         assert_eq!(opened.secret_text(), secret_from(7).secret_text());
         assert_eq!(opened.public_key_text(), secret_from(7).public_key_text());
         assert_ne!(opened.secret_text(), secret_from(8).secret_text());

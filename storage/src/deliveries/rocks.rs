@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use rocksdb::{DB, SnapshotWithThreadMode, WriteBatch, WriteOptions};
+use rocksdb::{DB, SnapshotWithThreadMode, WriteBatch};
 
 use super::contract::DeliveriesError;
 use super::keys::{self, ValueKind};
@@ -118,7 +118,8 @@ impl SortedRows for RocksRows {
             let position = write_first(first, changes)?;
             batch.put(POSITION_KEY, position);
         }
-        self.db.write_opt(batch, &unsynced()).map_err(broken)
+        // It is in the log then: safe from the end of the process, but not from a power cut.
+        self.db.write(batch).map_err(broken)
     }
 
     fn check_room(&self) -> Result<(), DeliveriesError> {
@@ -151,13 +152,6 @@ impl RepeatsRows for RocksDeliveries {
     fn take_over(&self, rows: &[RowPair]) -> Result<(), String> {
         self.add_with_lists(rows).map_err(|error| error.to_string())
     }
-}
-
-/// The write is in the log when it returns: safe from the end of the process, but not from a power cut.
-fn unsynced() -> WriteOptions {
-    let mut write = WriteOptions::default();
-    write.set_sync(false);
-    write
 }
 
 fn broken(error: rocksdb::Error) -> DeliveriesError {

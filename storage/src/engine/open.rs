@@ -259,7 +259,7 @@ impl OpenAttempt<'_> {
             tracing::warn!(first = %found.next(), last = %marked, "acknowledged commits were given up");
             batch.put_cf(meta, GivenUpKey(found.next()).encode(), marked.0.to_be_bytes());
         }
-        let written = db.write_opt(batch, &settings::synced_write());
+        let written = db.write_opt(batch, &settings::logged_write(true));
         written.map_err(|error| self.refused_write(error.into_string()))?;
         self.mark_start(last_commit).map_err(|source| self.files("write", source))?;
         let OpenAttempt { db_dir, high_water, was_closed, options: _ } = self;

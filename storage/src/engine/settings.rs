@@ -187,16 +187,12 @@ fn background_jobs() -> i32 {
     i32::try_from(cores.clamp(2, 4)).unwrap_or(2)
 }
 
-/// The write is on the disk when it returns. That is not RocksDB's default.
-pub(super) fn synced_write() -> WriteOptions {
+/// The write is on the disk when it returns if it is synced, else in the log: safe from the end of the process, but not
+/// from a power cut.
+pub(super) fn logged_write(is_synced: bool) -> WriteOptions {
     let mut write = WriteOptions::default();
-    write.set_sync(true);
+    write.set_sync(is_synced);
     write
-}
-
-/// The write is in the log when it returns: safe from the end of the process, but not from a power cut.
-pub(super) fn unsynced_write() -> WriteOptions {
-    WriteOptions::default()
 }
 
 /// The write is in the memtables when it returns, and on the disk once they are flushed.

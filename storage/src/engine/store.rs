@@ -109,11 +109,7 @@ impl Engine {
             queues_for_archive: options.queues_for_archive,
             first_commit: Mutex::default(),
             log_elsewhere: OnceLock::new(),
-            write_options: if options.repeats.is_some() {
-                settings::unsynced_write()
-            } else {
-                settings::synced_write()
-            },
+            write_options: settings::logged_write(options.repeats.is_none()),
             write_times: Histogram::default(),
             background_errors_asked: AtomicU64::new(0),
             disk_reserve_bytes: options.disk_reserve_bytes,
