@@ -117,9 +117,7 @@ impl TillCommand {
             TillCommand::Checkpoint(_) => Some("back it up instead of taking checkpoints, with pgBackRest"),
             TillCommand::Archive(_) => Some("archive its write-ahead log instead, with pgBackRest"),
             TillCommand::Restore(_) => Some("restore it with pgBackRest, and run till journal accept-loss"),
-            TillCommand::Repair(_) => {
-                Some("the data directory is not repaired: remove it, and the next start fetches it again")
-            }
+            TillCommand::Repair(_) => Some("remove the data directory, and the next start fetches it again"),
             _ => None,
         }
     }

@@ -345,9 +345,8 @@ impl SettingsReader<'_> {
         let address = self.optional(&settings::JOURNAL, |text| Ok::<_, String>(text.to_owned()))?;
         for setting in settings::ALL.iter().filter(|setting| settings::is_replaced_by_journal(setting)) {
             if self.layers.value(setting).is_some_and(|(_, origin)| origin != Origin::Default) {
-                let key = setting.key;
-                self.faults
-                    .push(format!("{key}: does not go with journal: back the database up instead, with pgBackRest"));
+                let reason = "does not go with journal: back the database up instead, with pgBackRest";
+                self.faults.push(format!("{}: {reason}", setting.key));
             }
         }
         let database = (address.as_str(), schema.as_str(), patience);

@@ -91,8 +91,9 @@ const CONDITIONS: [Condition; 20] = [
         expression: "time() - till_checkpoint_newest_timestamp_seconds > 86400 + 3600",
         // Not there when a database has the log.
         holds: |now| {
-            let mut newest = now.metrics.values("till_checkpoint_newest_timestamp_seconds");
-            newest.any(|newest| now.time - newest > DAY + 3_600.0)
+            now.metrics
+                .values("till_checkpoint_newest_timestamp_seconds")
+                .any(|newest| now.time - newest > DAY + 3_600.0)
         },
     },
     Condition {

@@ -56,9 +56,6 @@ const LIVE_ACTORS_MAX: usize = 10_000;
 /// The time limit for writing the abort message: standard error may be a full pipe that nobody reads.
 const ABORT_MESSAGE_MAX: Duration = Duration::from_secs(2);
 
-/// The exit code when another server has claimed the log.
-const EXIT_WHEN_FENCED: i32 = 3;
-
 /// The log of no merchant. Data of the store as a whole is written under it, without records.
 const STORE_ITSELF: MerchantId = MerchantId::from_bytes([0; 16]);
 
@@ -169,7 +166,7 @@ fn open_repeating(
     })?;
     let stored = found.keyring().context("failed to read the key ring")?;
     let keyring = open_keyring(stored, vault_keys, !found.is_empty())?;
-    let log = SharedLog::claim(journal, &found, Arc::new(end_as_fenced)).context("failed to claim the log")?;
+    let log = SharedLog::claim(journal, &found).context("failed to claim the log")?;
     log.lead(&disk)?;
     Ok((disk, keyring, Some(log)))
 }
@@ -178,21 +175,6 @@ fn open_repeating(
 /// not wait.
 fn apart<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
     thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|_| Err(anyhow!("a thread of the start panicked")))
-}
-
-/// The place of the server's small notes.
-fn notes(configuration: &Configuration, journal: Option<&Arc<SharedJournal>>) -> Arc<dyn Notes> {
-    match journal {
-        Some(journal) => Arc::clone(journal) as _,
-        None => Arc::new(NoteFiles(configuration.data.clone())),
-    }
-}
-
-/// Ends the process when another server has claimed the log. It must not be started again by itself: each of two servers
-/// would take the log from the other.
-fn end_as_fenced() {
-    tracing::error!("another server has claimed the log; this one stops");
-    signal_hook::low_level::exit(EXIT_WHEN_FENCED)
 }
 
 /// Opens the data directory and starts the service. Must be called within an actix system.
@@ -231,7 +213,8 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         security_codes: Arc::clone(&security_codes),
         webhooks: webhook_delivery(configuration, deliveries),
     };
-    let notes = notes(configuration, journal.as_ref());
+    let files = || Arc::new(NoteFiles(configuration.data.clone())) as Arc<dyn Notes>;
+    let notes = journal.as_ref().map_or_else(files, |journal| Arc::clone(journal) as _);
     // A copy of a directory that only repeats a log elsewhere is as good as its original.
     let running_mark = journal.is_none().then(|| mark_as_running(&configuration.data, &*notes)).transpose()?;
     let read = || Ok((LastUsed::among(Arc::clone(&notes)), notes.read(PAUSED_FILE)?.is_some()));
@@ -443,10 +426,7 @@ fn open_deliveries(configuration: &Configuration, log: Option<&SharedLog>) -> an
     let directory = configuration.data.join(WEBHOOKS_DIRECTORY);
     let (reserve, limit) = (configuration.disk_reserve_bytes, configuration.open_time_max);
     let open = || Ok(RocksDeliveries::open(&directory, reserve, limit)?);
-    match log {
-        Some(log) => log.lead_rows(RowsOf::Deliveries, &directory, open),
-        None => open(),
-    }
+    log.map_or_else(open, |log| log.lead_rows(RowsOf::Deliveries, &directory, open))
 }
 
 /// Damaged deliveries can be moved away.
@@ -471,10 +451,7 @@ fn webhook_delivery(configuration: &Configuration, deliveries: Arc<RocksDeliveri
 fn open_book(configuration: &Configuration, log: Option<&SharedLog>) -> anyhow::Result<RocksBook> {
     let directory = configuration.data.join(SANDBOX_DIRECTORY);
     let open = || open_book_within(&directory, configuration);
-    match log {
-        Some(log) => log.lead_rows(RowsOf::Book, &directory, open),
-        None => open(),
-    }
+    log.map_or_else(open, |log| log.lead_rows(RowsOf::Book, &directory, open))
 }
 
 /// Opens the book on a thread of its own, since RocksDB never returns from some damaged logs.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use futures_util::{StreamExt, stream};
-use till_shared::{JournalCopy, JournalStatus, OnFenced, RowsOf, SharedJournal, SharedRows, status};
+use till_shared::{JournalCopy, JournalStatus, RowsOf, SharedJournal, SharedRows, status};
 use till_storage::engine::{Engine as DiskEngine, RepeatsRows};
 use till_storage::turns::Turns;
 
@@ -23,11 +23,13 @@ const LOOK_PAUSE: Duration = Duration::from_secs(10);
 /// Merchants that are fetched at the same time beside callers' requests.
 const FETCHED_AT_ONCE: usize = 4;
 
+/// The exit code when another server has claimed the log.
+const EXIT_WHEN_FENCED: i32 = 3;
+
 /// A claimed log, with the database that it is in.
 pub struct SharedLog {
     pub journal: Arc<SharedJournal>,
     configuration: JournalConfiguration,
-    on_fenced: OnFenced,
 }
 
 impl SharedLog {
@@ -52,18 +54,14 @@ impl SharedLog {
     ///
     /// # Errors
     /// The database cannot be reached, or another server has claimed the log since it was found.
-    pub fn claim(
-        configuration: &JournalConfiguration,
-        found: &JournalCopy,
-        on_fenced: OnFenced,
-    ) -> anyhow::Result<SharedLog> {
-        let journal = SharedJournal::open(&configuration.database, Arc::clone(&on_fenced))?;
+    pub fn claim(configuration: &JournalConfiguration, found: &JournalCopy) -> anyhow::Result<SharedLog> {
+        let journal = SharedJournal::open(&configuration.database, Arc::new(end_as_fenced))?;
         // The epochs of the store were to be above those of all claims before.
         if journal.claim() != found.to_repeat().claim {
             bail!("another server has claimed the log at the same time; start this one again if it is to have it");
         }
         tracing::info!("the log is claimed");
-        Ok(SharedLog { journal: Arc::new(journal), configuration: configuration.clone(), on_fenced })
+        Ok(SharedLog { journal: Arc::new(journal), configuration: configuration.clone() })
     }
 
     /// Has a store follow the log. What belongs to no single merchant is fetched now, the rest before it is used.
@@ -91,7 +89,7 @@ impl SharedLog {
         directory: &Path,
         open: impl Fn() -> anyhow::Result<D>,
     ) -> anyhow::Result<D> {
-        let place = SharedRows::open(&self.configuration.database, of, Arc::clone(&self.on_fenced))?;
+        let place = SharedRows::open(&self.configuration.database, of, Arc::new(end_as_fenced))?;
         let (position, mut database) = (place.position(), open()?);
         let failed = |reason: String| anyhow::anyhow!("{}: {reason}", directory.display());
         if database.database().position().map_err(failed)?.as_ref() != Some(&position) {
@@ -103,6 +101,13 @@ impl SharedLog {
         database.database().write_first_in(Arc::new(place), &position).map_err(failed)?;
         Ok(database)
     }
+}
+
+/// Ends the process when another server has claimed the log. It must not be started again by itself: each of two servers
+/// would take the log from the other.
+fn end_as_fenced() {
+    tracing::error!("another server has claimed the log; this one stops");
+    signal_hook::low_level::exit(EXIT_WHEN_FENCED)
 }
 
 /// The reason for which what the database has acknowledged may be lost.
@@ -123,11 +128,8 @@ fn unsafe_to_use(state: &JournalStatus) -> Option<String> {
 /// The system gave no thread.
 pub fn watch(journal: Arc<SharedJournal>) -> std::io::Result<Turns> {
     Turns::start("journal-watch", move |stop| {
-        loop {
+        while !stop.wait(LOOK_PAUSE) {
             journal.look();
-            if stop.wait(LOOK_PAUSE) {
-                return;
-            }
         }
     })
 }

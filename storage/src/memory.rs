@@ -307,11 +307,8 @@ impl RowReader for MemoryStore {
 
 impl RowStore for MemoryStore {
     fn get_at_hand(&self, family: Family, key: &[u8]) -> ReadAtHand {
-        let waits = {
-            let faults = self.faults();
-            faults.cold || faults.holds_read(family, key)
-        };
-        if waits {
+        let waits = |faults: &Faults| faults.cold || faults.holds_read(family, key);
+        if waits(&self.faults()) {
             return ReadAtHand::WouldWait;
         }
         self.get(family, key).map_or(ReadAtHand::WouldWait, ReadAtHand::Value)

@@ -19,7 +19,7 @@ use super::judgement::{BookRequest, BookRequestKind, PendingEnd, by_evidence};
 use super::queue::{Answered, BookTask, PendingAnswer, RequestQueue};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, CancelRequest, Completion, EvidenceRequest,
-    FollowUpRequest, FoundCall, Instrument, LateAnswers, PaymentStep, PayoutRequest, Reference,
+    FollowUpRequest, FoundCall, Instrument, LateAnswers, PayoutRequest, Reference,
 };
 use till_actors::clock::OsEntropy;
 
@@ -94,15 +94,6 @@ impl SandboxAcquirer {
         Box::pin(async move { Ok(found.await?.filter(|action| action.id == id)) })
     }
 
-    /// The action of a merchant's payment; none when there is none, or it is not given yet.
-    ///
-    /// # Errors
-    /// [`AcquirerUnavailable`] in the answer.
-    pub fn find_action_of(&self, merchant: MerchantId, payment: PaymentId) -> AcquirerAnswer<Option<ShownAction>> {
-        let found = self.shown(BookTask::Find(Reference::new(payment, PaymentStep::Authorize).into_text()));
-        Box::pin(async move { Ok(found.await?.filter(|action| action.merchant == merchant)) })
-    }
-
     /// The action on the wallet's page to which the text of a QR code leads; none when it is no text of the sandbox's.
     ///
     /// # Errors
@@ -142,7 +133,7 @@ impl SandboxAcquirer {
         })
     }
 
-    fn shown(&self, task: BookTask) -> AcquirerAnswer<Option<ShownAction>> {
+    pub(super) fn shown(&self, task: BookTask) -> AcquirerAnswer<Option<ShownAction>> {
         let waiting = self.queue.push(task);
         Box::pin(async move { Ok(ShownAction::of(&answered(waiting).await?)) })
     }

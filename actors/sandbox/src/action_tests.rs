@@ -15,6 +15,7 @@ use super::behaviour_tests::{
     thb, wait,
 };
 use super::card_tests::ManualClock;
+use super::queue::BookTask;
 use super::{ActResult, ActionOutcome, ActionPage, SandboxAcquirer, ShownAction};
 use crate::book::{MemoryBook, MerchantTotals, RocksBook, totals_by_merchant};
 
@@ -82,7 +83,7 @@ impl World {
     }
 
     fn shown(&self, number: u8) -> Option<ShownAction> {
-        wait(self.sandbox.find_action_of(MERCHANT, payment(number))).expect("an answer")
+        wait(self.sandbox.shown(BookTask::Find(step(number, PaymentStep::Authorize).into_text()))).expect("an answer")
     }
 
     /// The results of authorizations that were sent since the last look.

@@ -31,11 +31,9 @@ pub(super) fn accept(
         say(&format!("there is no data in {data}, so nothing tells what was lost"));
         Vec::new()
     };
-    let line = |lost: &LostRecords| {
-        json!({"merchant_id": lost.merchant_id.to_string(), "first": lost.first.0, "last": lost.last.0}).to_string()
-    };
-    for lost in &lost {
-        print(&line(lost));
+    for LostRecords { merchant_id, first, last } in &lost {
+        let merchant_id = merchant_id.to_string();
+        print(&json!({ "merchant_id": merchant_id, "first": first.0, "last": last.0 }).to_string());
     }
     if !yes {
         say("nothing was changed: give --yes to go on without these records");

@@ -76,12 +76,7 @@ fn embedded(configuration: &Configuration, journal: &JournalConfiguration, to: &
     drop(shown);
     store.close()?;
     drop(store);
-    derive(configuration, &options)
-}
-
-/// Derives the rows of a store that has only a log, and verifies everything.
-fn derive(configuration: &Configuration, options: &EngineOptions) -> anyhow::Result<Report> {
-    let workshop = Workshop::open(options)?;
+    let workshop = Workshop::open(&options)?;
     let keyring = open_keyring(&workshop, &Secrets::find_vault_keys(configuration)?)?;
     let acknowledged = Some(workshop.held().acknowledged());
     let options = VerifyOptions { acknowledged, ..VerifyOptions::new(options.directory.join(SCRATCH_DIRECTORY)) };

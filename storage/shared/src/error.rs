@@ -59,12 +59,6 @@ impl From<SharedJournalError> for JournalError {
 
 /// The message of an error with its causes: the driver's own says little.
 pub(crate) fn words(error: &dyn std::error::Error) -> String {
-    let mut words = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        words.push_str(": ");
-        words.push_str(&error.to_string());
-        cause = error.source();
-    }
-    words
+    let causes = std::iter::successors(error.source(), |error| error.source());
+    causes.fold(error.to_string(), |words, cause| format!("{words}: {cause}"))
 }

@@ -1,5 +1,7 @@
 //! A store's log, copied into an empty log in the database.
 
+use std::sync::Arc;
+
 use till_domain::ids::MerchantId;
 use till_storage::engine::{Engine, RepeatsRows};
 use till_storage::family::Family;
@@ -57,10 +59,8 @@ pub fn import(
     let mut connection = Connection::open(settings)?;
     begin(&mut connection, settings, store)?;
     let (lane, format) = Lane::of_logs(settings.clone())?;
-    let rows_beside: Vec<SharedRows> = beside
-        .iter()
-        .map(|(of, _)| SharedRows::open(settings, *of, std::sync::Arc::new(|| {})))
-        .collect::<Result<_, _>>()?;
+    let open = |(of, _): &(RowsOf, _)| SharedRows::open(settings, *of, Arc::new(|| {}));
+    let rows_beside: Vec<SharedRows> = beside.iter().map(open).collect::<Result<_, _>>()?;
     set_note(&mut connection, &settings.schema, IMPORT_UNDER_WAY, Some(&[]))?;
     for (name, note) in notes {
         set_note(&mut connection, &settings.schema, name, Some(note))?;

@@ -27,8 +27,6 @@ pub type OnFenced = Arc<dyn Fn() + Send + Sync>;
 /// The log in the database. All shards are claimed by this process when it opens.
 pub struct SharedJournal {
     format: Format,
-    /// The highest epoch of its claims when it was opened.
-    claim: u64,
     lane: Mutex<Lane>,
     reader: JournalReader,
     followed: Arc<Followed>,
@@ -52,17 +50,17 @@ impl SharedJournal {
     /// [`SharedJournalError`]: the database cannot be reached, or the log is none that this program can use.
     pub fn open(settings: &JournalSettings, on_fenced: OnFenced) -> Result<SharedJournal, SharedJournalError> {
         let (lane, format) = Lane::of_logs(settings.clone())?;
-        let (counts, followed, claim) = (lane.counts(), lane.followed(), lane.epoch());
+        let (counts, followed) = (lane.counts(), lane.followed());
         let reader = JournalReader::new(settings.clone());
-        let journal = SharedJournal { format, claim, lane: Mutex::new(lane), reader, followed, counts, on_fenced };
+        let journal = SharedJournal { format, lane: Mutex::new(lane), reader, followed, counts, on_fenced };
         journal.look();
         Ok(journal)
     }
 
-    /// The highest epoch of its claims when it was opened.
+    /// The highest epoch of its claims.
     #[must_use]
-    pub const fn claim(&self) -> u64 {
-        self.claim
+    pub fn claim(&self) -> u64 {
+        self.lane.lock().epoch()
     }
 
     /// Compares the log with the note that the local store has of it, which [`LogElsewhere::position`] made. Merchants of
@@ -72,14 +70,8 @@ impl SharedJournal {
     /// # Errors
     /// [`SharedJournalError`]: the merchants cannot be read.
     pub fn compare(&self, noted: &[u8]) -> Result<bool, SharedJournalError> {
-        let counts: Vec<i64> = noted
-            .get(IDENTITY_LEN..)
-            .unwrap_or_default()
-            .as_chunks()
-            .0
-            .iter()
-            .map(|bytes| i64::from_be_bytes(*bytes))
-            .collect();
+        let (counts, _) = noted.get(IDENTITY_LEN..).unwrap_or_default().as_chunks();
+        let counts: Vec<i64> = counts.iter().map(|bytes| i64::from_be_bytes(*bytes)).collect();
         let behind = self.lane.lock().compare(&counts);
         if behind.is_empty() {
             return Ok(false);

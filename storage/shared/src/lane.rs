@@ -95,9 +95,8 @@ impl Lane {
     /// of which it has more are lost.
     pub(crate) fn compare(&mut self, counts: &[i64]) -> Vec<Shard> {
         self.followed.begin_at(counts);
-        let held: Vec<(Shard, i64)> = self.holds.iter().map(|(shard, hold)| (*shard, hold.commits)).collect();
         let mut behind = Vec::new();
-        for (shard, commits) in held {
+        for (shard, Hold { commits, .. }) in self.holds.clone() {
             let stored = usize::try_from(shard).ok().and_then(|shard| counts.get(shard)).copied().unwrap_or(0);
             match stored.cmp(&commits) {
                 Ordering::Less => behind.push(shard),

@@ -17,8 +17,7 @@ pub(crate) fn connector(ca_file: Option<&Path>) -> Result<MakeRustlsConnect, Sha
     let mut roots = RootCertStore::empty();
     match ca_file {
         Some(path) => {
-            let certificates = CertificateDer::pem_file_iter(path).map_err(|error| unusable(&error))?;
-            for certificate in certificates {
+            for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unusable(&error))? {
                 let certificate = certificate.map_err(|error| unusable(&error))?;
                 roots.add(certificate).map_err(|error| unusable(&error))?;
             }
