@@ -7,15 +7,18 @@ mod proxy;
 mod fixtures;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use fixtures::{Chain, merchant};
 use postgres::Postgres;
 use proxy::{Proxy, Treatment};
 use till_domain::ids::MerchantId;
-use till_shared::{JournalCopy, JournalSettings, Migrated, SharedJournal, SharedJournalError, migrate, status};
+use till_shared::{
+    JournalCopy, JournalSettings, Migrated, RowsOf, SharedJournal, SharedJournalError, SharedRows, migrate, status,
+};
 use till_storage::family::Family;
-use till_storage::first_commit::{FirstCommit, FirstVerdict, LogElsewhere};
+use till_storage::first_commit::{FirstCommit, FirstRows, FirstVerdict, LogElsewhere};
 use till_storage::journal::{Append, CommitNumber, Epoch, Head, RowWrite, Sequence};
 
 const SHOP: MerchantId = merchant(1);
@@ -289,6 +292,34 @@ fn stops_its_shard_alone(change: &str) {
         assert!(matches!(verdicts[..], [FirstVerdict::Unavailable(_), FirstVerdict::Written]), "{verdicts:?}");
     }
     assert_eq!((journal.stats().shards_lost, log(&journal, SHOP).len()), (1, 1));
+}
+
+#[test]
+fn rows_of_no_log_end_their_server_when_they_are_claimed_and_not_when_they_are_lost() {
+    let server = server();
+    let ended = Arc::new(AtomicUsize::new(0));
+    let open = || {
+        let ended = Arc::clone(&ended);
+        let end = move || _ = ended.fetch_add(1, Ordering::SeqCst);
+        SharedRows::open(&settings(server.port()), RowsOf::Deliveries, Arc::new(end)).expect("there is a log")
+    };
+    let write = |rows: &SharedRows, value: &[u8]| rows.write(&[(b"key".to_vec(), value.to_vec())], &[]);
+    let first = open();
+    assert_eq!(write(&first, b"1"), Ok(first.position()));
+    let second = open();
+    assert!(write(&first, b"2").expect_err("fenced").contains("another server has claimed"));
+    assert_eq!((write(&second, b"3"), ended.load(Ordering::SeqCst)), (Ok(second.position()), 1));
+    server.sql("update till.shard set commits = commits - 1 where shard = -1");
+    for _ in 0..2 {
+        assert!(write(&second, b"4").expect_err("lost").contains("has lost commits"));
+    }
+    assert_eq!(ended.load(Ordering::SeqCst), 1, "a loss is no claim");
+    let mut kept = Vec::new();
+    let read = second.each_page(&mut |page| {
+        kept.extend(page);
+        Ok::<_, SharedJournalError>(())
+    });
+    assert_eq!((read, kept), (Ok(()), vec![(b"key".to_vec(), b"3".to_vec())]));
 }
 
 #[test]
