@@ -152,7 +152,8 @@ fn open_as(
     Ok((opened, log.map(|log| Arc::clone(&log.journal))))
 }
 
-/// Opens a data directory that repeats the log in a database. The log is claimed last, once nothing else refuses the start.
+/// Opens a data directory that repeats the log in a database. The log is claimed last: a start with a directory or a vault
+/// key that does not fit takes it from nobody.
 fn open_repeating(
     options: &DiskOptions,
     vault_keys: &[RootKey],
