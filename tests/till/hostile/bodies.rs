@@ -51,6 +51,10 @@ impl Case {
 }
 
 impl DescribedEndpoint {
+    pub(super) fn takes_arguments(&self) -> bool {
+        !self.arguments.is_empty()
+    }
+
     pub(super) fn from_document(package: &str, endpoint: &Value) -> DescribedEndpoint {
         let text = |value: &Value| value.as_str().expect("a string").to_owned();
         let name = text(&endpoint["name"]);
