@@ -50,11 +50,9 @@ pub(super) fn journal(configuration: &Configuration, command: &JournalCommand) -
     let journal = journal.context("no database is named: give --journal postgres://..., or set journal")?;
     match command {
         JournalCommand::Migrate { shards } => {
-            let made = match migrate(&journal.database, *shards)? {
-                Migrated::Created { shards } => format!("the log was made, in {shards} shards"),
-                Migrated::Present { shards } => format!("the log is there already, in {shards} shards"),
-            };
-            Ok(print(&made))
+            let Migrated { is_new, shards } = migrate(&journal.database, *shards)?;
+            let is_there = if is_new { "was made" } else { "is there already" };
+            Ok(print(&format!("the log {is_there}, in {shards} shards")))
         }
         JournalCommand::Status => Ok(print(&serde_json::to_string_pretty(&status(&journal.database)?)?)),
         JournalCommand::Verify => moving::verify(configuration, journal),

@@ -7,9 +7,7 @@ use till_storage::engine::{Engine, RepeatsRows};
 use till_storage::family::Family;
 use till_storage::first_commit::{FirstRows, FirstVerdict};
 use till_storage::journal::layout::each_log;
-use till_storage::journal::{
-    Append, CommitNumber, EncodedRecord, Epoch, Head, Journal, JournalError, RowWrite, RowWrites, following,
-};
+use till_storage::journal::{Append, CommitNumber, Epoch, Head, Journal, JournalError, RowWrite, RowWrites, following};
 use till_storage::rows::{RowPair, RowReader, ScanDirection};
 
 use crate::connection::Connection;
@@ -109,7 +107,8 @@ impl Groups {
         each_log(store, &mut |merchant_id, end: Head| {
             let mut head = Head::EMPTY;
             while head.sequence < end.sequence {
-                let records = records_after(store, merchant_id, head)?;
+                let stored = store.read(merchant_id, head.sequence.next(), PAGE)?;
+                let records = following(merchant_id, head, stored.into_iter().map(|stored| stored.bytes))?;
                 let Some(last) = records.last() else { break };
                 head = last.head();
                 count += records.len() as u64;
@@ -164,10 +163,4 @@ impl Groups {
 /// A batch that writes nothing. Its claim is not looked at.
 fn nothing(merchant_id: MerchantId) -> Append {
     Append::nothing(merchant_id, Epoch::default(), Head::EMPTY)
-}
-
-/// Records of a store after a head, each of which must follow the one before it.
-fn records_after(store: &Engine, merchant_id: MerchantId, head: Head) -> Result<Vec<EncodedRecord>, JournalError> {
-    let stored = store.read(merchant_id, head.sequence.next(), PAGE)?;
-    following(merchant_id, head, stored.into_iter().map(|stored| stored.bytes))
 }

@@ -8,7 +8,6 @@ use till_storage::commit::Histogram;
 use till_storage::family::Family;
 use till_storage::first_commit::{FirstCommit, FirstVerdict, LogElsewhere, WriteRows};
 use till_storage::journal::{Append, CommitNumber, EncodedRecord, Head, JournalError, Sequence, following, record};
-use till_storage::keys::KeyRange;
 
 use crate::counts::{Counts, SharedJournalStats};
 use crate::error::SharedJournalError;
@@ -218,13 +217,8 @@ pub(crate) fn each_row_of_vault(
     merchant_id: MerchantId,
     write: &mut WriteRows<'_>,
 ) -> Result<(), JournalError> {
-    reader.each_page(Family::Vault, keys_of(merchant_id), write)
-}
-
-/// The keys of the vault's rows of a merchant, which begin with its id.
-fn keys_of(merchant_id: MerchantId) -> KeyRange {
+    // Their keys begin with its id. One that is all ones has no successor of its length.
     let lower = merchant_id.to_bytes();
-    // An id that is all ones has no successor of its length.
     let upper = u128::from_be_bytes(lower).checked_add(1).map_or(vec![u8::MAX; 17], |next| next.to_be_bytes().to_vec());
-    (lower.to_vec(), upper)
+    reader.each_page(Family::Vault, (lower.to_vec(), upper), write)
 }

@@ -29,18 +29,14 @@ pub(crate) fn set_note(
 
 /// Keeps a note, or removes it.
 pub(crate) async fn write(client: &Client, schema: &str, name: &str, value: Option<&[u8]>) -> Result<(), Error> {
-    let name = named(name);
-    let written = match value {
-        Some(value) => {
-            let statement = format!(
-                "insert into {schema}.meta (name, value) values ($1, $2)
-                 on conflict (name) do update set value = excluded.value"
-            );
-            client.execute(&statement, &[&name, &value]).await
-        }
-        None => client.execute(&format!("delete from {schema}.meta where name = $1"), &[&name]).await,
+    let statement = match value {
+        Some(_) => format!(
+            "insert into {schema}.meta (name, value) values ($1, $2)
+             on conflict (name) do update set value = excluded.value"
+        ),
+        None => format!("delete from {schema}.meta where name = $1 and $2::bytea is null"),
     };
-    written.map(drop)
+    client.execute(&statement, &[&named(name), &value]).await.map(drop)
 }
 
 /// The name of a note in the table.

@@ -48,19 +48,13 @@ pub(crate) struct Format {
     pub(crate) is_whole: bool,
 }
 
-/// The result of a migration.
+/// A log that has the version of this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Migrated {
-    /// There was no log; it has this number of shards now.
-    Created {
-        /// The number of shards.
-        shards: u16,
-    },
-    /// The tables have the version of this program already.
-    Present {
-        /// The number of shards.
-        shards: u16,
-    },
+pub struct Migrated {
+    /// True when there was none before.
+    pub is_new: bool,
+    /// The number of its shards.
+    pub shards: u16,
 }
 
 /// Makes the tables of the log, or brings them to the version of this program, in one transaction.
@@ -69,21 +63,18 @@ pub enum Migrated {
 /// [`SharedJournalError`]; then nothing was changed, unless it is [`SharedJournalError::Unknown`].
 pub fn migrate(settings: &JournalSettings, shards: Option<u16>) -> Result<Migrated, SharedJournalError> {
     let mut connection = Connection::open(settings)?;
-    if let Some(format) = read_format(&mut connection, &settings.schema)? {
-        let asked = shards.filter(|asked| *asked != format.shards);
-        return match asked {
-            None => Ok(Migrated::Present { shards: format.shards }),
-            Some(_) => {
-                Err(SharedJournalError::Schema(format!("the log has {} shards, which do not change", format.shards)))
-            }
-        };
+    if let Some(Format { shards: present, .. }) = read_format(&mut connection, &settings.schema)? {
+        if shards.is_some_and(|asked| asked != present) {
+            return Err(SharedJournalError::Schema(format!("the log has {present} shards, which do not change")));
+        }
+        return Ok(Migrated { is_new: false, shards: present });
     }
     let shards = shards.unwrap_or(SHARDS_DEFAULT);
     if shards == 0 || shards > SHARDS_MAX {
         return Err(SharedJournalError::Schema(format!("a log has 1 to {SHARDS_MAX} shards")));
     }
     create(&mut connection, &settings.schema, shards, Uuid::new_v4())?;
-    Ok(Migrated::Created { shards })
+    Ok(Migrated { is_new: true, shards })
 }
 
 fn create(connection: &mut Connection, schema: &str, shards: u16, identity: Uuid) -> Result<(), SharedJournalError> {

@@ -33,7 +33,7 @@ fn settings(port: u16) -> JournalSettings {
 /// A server with an empty log.
 fn server() -> Postgres {
     let server = Postgres::start();
-    assert_eq!(migrate(&settings(server.port()), None), Ok(Migrated::Created { shards: 64 }));
+    assert_eq!(migrate(&settings(server.port()), None), Ok(Migrated { is_new: true, shards: 64 }));
     server
 }
 
@@ -115,8 +115,8 @@ fn a_log_is_made_once_and_described() {
         "there is no log"
     );
     assert!(matches!(migrate(&settings, Some(0)), Err(SharedJournalError::Schema(_))));
-    assert_eq!(migrate(&settings, Some(8)), Ok(Migrated::Created { shards: 8 }));
-    assert_eq!(migrate(&settings, None), Ok(Migrated::Present { shards: 8 }));
+    assert_eq!(migrate(&settings, Some(8)), Ok(Migrated { is_new: true, shards: 8 }));
+    assert_eq!(migrate(&settings, None), Ok(Migrated { is_new: false, shards: 8 }));
     assert!(matches!(migrate(&settings, Some(16)), Err(SharedJournalError::Schema(_))));
     let found = JournalCopy::open(&settings).expect("there is one");
     let journal = opened(&server);
