@@ -1,9 +1,12 @@
 //! The loops of background work, each with the runtime that it runs on.
 
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::acquirer::security_codes::SecurityCodes;
 use crate::background::{Pause, Scheduler};
@@ -24,6 +27,8 @@ pub(super) struct Runtimes {
     background: Runtime,
     deliveries: Runtime,
     loaders: LoaderThreads,
+    /// The loops on both runtimes.
+    loops: Mutex<JoinSet<()>>,
 }
 
 impl Runtimes {
@@ -38,7 +43,7 @@ impl Runtimes {
             }
         });
         match others {
-            Ok((deliveries, loaders)) => Ok(Runtimes { background, deliveries, loaders }),
+            Ok((deliveries, loaders)) => Ok(Runtimes { background, deliveries, loaders, loops: Mutex::default() }),
             Err(error) => {
                 background.shutdown_background();
                 Err(error)
@@ -50,8 +55,15 @@ impl Runtimes {
         self.loaders.loader()
     }
 
-    /// Stops one after the other, and waits at most `patience` for each.
+    fn spawn(&self, runtime: &Runtime, work: impl Future<Output = ()> + Send + 'static) {
+        self.loops.lock().spawn_on(work, runtime.handle());
+    }
+
+    /// Stops one after the other, and waits at most `patience` for each. The loops end first: one that waits for the disk
+    /// while its runtime ends would go on without timers, and panic.
     pub(super) fn stop(self, patience: Duration) {
+        let ended = async { timeout(patience, self.loops.into_inner().shutdown()).await };
+        drop(self.background.block_on(ended));
         self.background.shutdown_timeout(patience);
         self.deliveries.shutdown_timeout(patience);
         self.loaders.stop(patience);
@@ -76,29 +88,29 @@ impl BackgroundLoops<'_> {
     pub(super) fn start_visits(&self, pause: Duration) {
         let SharedContext { store, clock, outbox, counts, .. } = self.registry.shared();
         let (runtime, counts) = (&self.runtimes.background, Arc::clone(counts));
-        runtime.spawn(OverdrawnCounter { store: Arc::clone(store), pause, counts }.run());
+        self.runtimes.spawn(runtime, OverdrawnCounter { store: Arc::clone(store), pause, counts }.run());
         for walk in ExpiryWalk::ALL {
-            runtime.spawn(Remover::new(walk, self.registry, pause).run());
+            self.runtimes.spawn(runtime, Remover::new(walk, self.registry, pause).run());
         }
         let collector = GarbageCollector { registry: Arc::clone(self.registry) };
-        runtime.spawn(Scheduler::new(collector, &outbox.garbage, clock).run(Pause::new(false).watch()));
-        runtime.spawn(Eraser { store: Arc::clone(store), erasures: Arc::clone(&outbox.erasures) }.run());
+        self.runtimes.spawn(runtime, Scheduler::new(collector, &outbox.garbage, clock).run(Pause::new(false).watch()));
+        self.runtimes.spawn(runtime, Eraser { store: Arc::clone(store), erasures: Arc::clone(&outbox.erasures) }.run());
     }
 
     /// Starts timers, calls to acquirers, the recording of their late answers, and the removal of security codes.
     pub(super) fn start_calls(&self, acquirers: Acquirers, security_codes: Arc<SecurityCodes>) {
         let SharedContext { store, keyring, clock, outbox, .. } = self.registry.shared();
         let (runtime, registry) = (&self.runtimes.background, || Arc::clone(self.registry));
-        runtime.spawn(Arc::clone(&security_codes).forget_expired_from_now_on());
+        self.runtimes.spawn(runtime, Arc::clone(&security_codes).forget_expired_from_now_on());
         let timers = TimerService { registry: registry() };
-        runtime.spawn(Scheduler::new(timers, &outbox.timers.merchants, clock).run(self.pause.watch()));
+        self.runtimes.spawn(runtime, Scheduler::new(timers, &outbox.timers.merchants, clock).run(self.pause.watch()));
         let (late_answers, answered) = mpsc::channel(LATE_ANSWERS_WAITING_MAX);
         acquirers.values().for_each(|acquirer| acquirer.send_late_answers(late_answers.clone()));
-        runtime.spawn(record_late_answers(answered, registry()));
+        self.runtimes.spawn(runtime, record_late_answers(answered, registry()));
         let (store, keyring) = (Arc::clone(store), Arc::clone(keyring));
         let caller = AcquirerCaller { acquirers, keyring, security_codes, store };
         let effects = EffectRunner { caller, registry: registry() };
-        runtime.spawn(Scheduler::new(effects, &outbox.effects.calls, clock).run(self.pause.watch()));
+        self.runtimes.spawn(runtime, Scheduler::new(effects, &outbox.effects.calls, clock).run(self.pause.watch()));
     }
 
     /// Starts the deliveries of events to webhooks, and returns their dispatcher.
@@ -106,8 +118,8 @@ impl BackgroundLoops<'_> {
         let SharedContext { clock, outbox, .. } = self.registry.shared();
         let dispatcher = Arc::new(Dispatcher::new(delivery, Arc::clone(self.registry)));
         let (runtime, queue) = (&self.runtimes.deliveries, &outbox.webhooks.endpoints);
-        runtime.spawn(Scheduler::new(Arc::clone(&dispatcher), queue, clock).run(self.pause.watch()));
-        runtime.spawn(remove_old_deliveries(Arc::clone(&dispatcher)));
+        self.runtimes.spawn(runtime, Scheduler::new(Arc::clone(&dispatcher), queue, clock).run(self.pause.watch()));
+        self.runtimes.spawn(runtime, remove_old_deliveries(Arc::clone(&dispatcher)));
         dispatcher
     }
 }

@@ -1,5 +1,9 @@
 //! Reads that wait for the disk: they delay no other merchant, and no request of their own is lost or overtaken.
 
+use std::panic;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 use till_domain::payment::PaymentStatus;
 use till_storage::family::Family;
@@ -136,4 +140,32 @@ async fn a_merchant_that_is_visited_slowly_delays_no_call_to_an_acquirer() {
     let payment = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
     world.store.resume_reads();
+}
+
+#[actix_rt::test]
+async fn a_loop_that_waits_while_the_engine_stops_ends_without_a_panic() {
+    let world = EngineWorld::start_with(Settings { expiry_pause: Duration::from_millis(1), ..Settings::default() });
+    let shop = world.open_shop().await;
+    hold_reads(&world, &shop);
+    actix_rt::time::sleep(Duration::from_millis(50)).await;
+    let panics = panics_of("till-background");
+    thread::scope(|scope| {
+        scope.spawn(|| world.engine.stop(Duration::ZERO));
+        thread::sleep(Duration::from_millis(50));
+        world.store.resume_reads();
+    });
+    assert_eq!(panics.load(Ordering::SeqCst), 0);
+}
+
+/// Counts the panics of threads of this name from now on.
+fn panics_of(name: &'static str) -> Arc<AtomicUsize> {
+    let (panics, earlier) = (Arc::new(AtomicUsize::new(0)), panic::take_hook());
+    let counted = Arc::clone(&panics);
+    panic::set_hook(Box::new(move |panicked| {
+        if thread::current().name() == Some(name) {
+            counted.fetch_add(1, Ordering::SeqCst);
+        }
+        earlier(panicked);
+    }));
+    panics
 }
