@@ -11,7 +11,7 @@ use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, TestShop, initiate, top
 use crate::world::{EngineWorld, all, assert_not_done, derived, done, eventually, put_back};
 
 /// Records between two snapshots.
-const SNAPSHOT_EVERY: u64 = 1_024;
+const SNAPSHOT_EVERY: u64 = 256;
 
 fn lose_record(store: &MemoryStore, shop: &TestShop, sequence: u64) {
     let key = JournalKey { merchant_id: shop.merchant_id, sequence: Sequence(sequence) };
