@@ -56,7 +56,7 @@ impl SharedLog {
     /// The database cannot be reached, or another server has claimed the log since it was found.
     pub fn claim(configuration: &JournalConfiguration, found: &JournalCopy) -> anyhow::Result<SharedLog> {
         let journal = SharedJournal::open(&configuration.database, Arc::new(end_as_fenced))?;
-        // The epochs of the store were to be above those of all claims before.
+        // The epochs of the store begin with the number that this claim was to have.
         if journal.claim() != found.to_repeat().claim {
             bail!("another server has claimed the log at the same time; start this one again if it is to have it");
         }

@@ -30,7 +30,7 @@ impl RowsAtHand {
         self.missed.load(Ordering::Relaxed)
     }
 
-    /// The same; such reads are forgotten.
+    /// Returns what [`RowsAtHand::has_missed`] returns, and forgets those reads.
     pub(crate) fn take_missed(&self) -> bool {
         self.has_missed() && self.missed.swap(false, Ordering::Relaxed)
     }

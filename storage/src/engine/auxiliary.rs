@@ -81,7 +81,7 @@ impl AuxiliaryDatabase {
         self.db.put(POSITION_KEY, position).map_err(Error::into_string)
     }
 
-    /// Keeps that note, and has rows written to the other place first from now on. A second place is not taken.
+    /// Keeps that note. From now on rows are written to the other place first. A second place is not taken.
     ///
     /// # Errors
     /// The message of the database.

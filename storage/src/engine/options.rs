@@ -36,7 +36,8 @@ pub struct EngineOptions {
 pub struct RepeatedLog {
     /// Its identity.
     pub identity: [u8; 16],
-    /// A number that is greater than at every opening before, of whatever store: epochs begin with it.
+    /// The number of the claim that follows, above those of all claims before: epochs begin with it, or with the number
+    /// of starts of the store when that is higher.
     pub claim: u64,
 }
 
