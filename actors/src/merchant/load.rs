@@ -17,7 +17,7 @@ use crate::store::Store;
 const SNAPSHOTS_TRIED: usize = 2;
 
 /// Records after which a load gives way to threads that wait for its processor, such as those of other merchants' calls. Eight
-/// take some 60 µs; the kernel alone would have the others wait for milliseconds.
+/// take far less than a millisecond; the kernel alone has the others wait for up to some 3 ms.
 const RECORDS_PER_TURN: u64 = 8;
 
 /// A merchant could not be loaded. Its changes are refused until a later attempt to load it succeeds.

@@ -29,6 +29,7 @@ pub(crate) fn set_note(
 
 /// Keeps a note, or removes it.
 pub(crate) async fn write(client: &Client, schema: &str, name: &str, value: Option<&[u8]>) -> Result<(), Error> {
+    // Both statements have the same parameters.
     let statement = match value {
         Some(_) => format!(
             "insert into {schema}.meta (name, value) values ($1, $2)
