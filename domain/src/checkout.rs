@@ -4,7 +4,7 @@
 use crate::customer::CustomerFields;
 use crate::ids::{CheckoutId, IdOrExternalId, InstallationId, PaymentId};
 use crate::merchant::PaymentMethod;
-use crate::money::{AmountMinor, Money};
+use crate::money::Money;
 use crate::payment::CaptureMode;
 use crate::session::InterestBearer;
 use crate::text::{ExternalId, Name, ReturnUrl};
@@ -124,24 +124,25 @@ pub type CheckoutRef = IdOrExternalId<CheckoutId>;
 pub struct CheckoutLine {
     /// The name that the customer reads.
     pub name: Name,
-    /// The amount of one.
-    pub amount: AmountMinor,
+    /// The amount of one in minor units, negative for a discount and never zero; its size is at most that of an amount.
+    pub amount_minor: i64,
     /// The number of them, at least 1.
     pub quantity: u64,
 }
 
 impl CheckoutLine {
-    /// The sum of some lines in minor units; none when it is larger than any number of minor units.
+    /// The sum of some lines in minor units. Hundred lines of any amount and quantity do not overflow it.
     #[must_use]
-    pub fn sum_minor(lines: &[CheckoutLine]) -> Option<u64> {
-        lines.iter().try_fold(0_u64, |sum, line| sum.checked_add(line.amount.get().checked_mul(line.quantity)?))
+    pub fn sum_minor(lines: &[CheckoutLine]) -> i128 {
+        let total = |line: &CheckoutLine| i128::from(line.amount_minor).saturating_mul(i128::from(line.quantity));
+        lines.iter().map(total).fold(0, i128::saturating_add)
     }
 }
 
 /// A checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkout {
-    /// Its id, a capability.
+    /// Its id, which opens nothing: its address ends in a secret, too.
     pub id: CheckoutId,
     /// The merchant's own reference. Its newest payment has it, too.
     pub external_id: Option<ExternalId>,
@@ -163,6 +164,8 @@ pub struct Checkout {
     pub return_url: ReturnUrl,
     /// The address to which a customer goes who gives up, when it is another one.
     pub cancel_url: Option<ReturnUrl>,
+    /// The page of the shop that shows it in a frame.
+    pub page_url: Option<ReturnUrl>,
     /// The customer fields of its payments, as they were given.
     pub customer: CustomerFields,
     /// True when the customer is offered saved cards, and to save one.
@@ -279,13 +282,11 @@ mod tests {
 
     #[test]
     fn lines_are_summed_up_without_overflow() {
-        let line = |amount, quantity| CheckoutLine {
-            name: Name::new("Tea").expect("a name"),
-            amount: AmountMinor::new(amount).expect("in range"),
-            quantity,
-        };
-        assert_eq!(CheckoutLine::sum_minor(&[line(250, 2), line(1, 3)]), Some(503));
-        assert_eq!(CheckoutLine::sum_minor(&[]), Some(0));
-        assert_eq!(CheckoutLine::sum_minor(&[line(u64::from(u32::MAX), u64::MAX)]), None);
+        let line =
+            |amount, quantity| CheckoutLine { name: Name::new("Tea").expect("a name"), amount_minor: amount, quantity };
+        assert_eq!(CheckoutLine::sum_minor(&[line(250, 2), line(1, 3), line(-3, 1)]), 500);
+        assert_eq!(CheckoutLine::sum_minor(&[]), 0);
+        let largest = line(i64::MAX, u64::MAX);
+        assert_eq!(CheckoutLine::sum_minor(&[largest.clone(), largest]), i128::MAX);
     }
 }

@@ -600,6 +600,8 @@ pub struct StartCheckout {
     pub return_url: ReturnUrl,
     /// The address to which a customer goes who gives up, when it is another one.
     pub cancel_url: Option<ReturnUrl>,
+    /// The page of the shop that shows it in a frame, of the installation's origin.
+    pub page_url: Option<ReturnUrl>,
     /// The customer who pays.
     pub customer: CustomerFields,
     /// True when the customer is offered saved cards, and to save one.

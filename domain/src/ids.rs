@@ -114,7 +114,7 @@ impl RawId {
         text
     }
 
-    fn decode(suffix: &str) -> Option<RawId> {
+    pub(crate) fn decode(suffix: &str) -> Option<RawId> {
         let suffix = suffix.as_bytes();
         // 26 characters hold 130 bits: the first may only use three of its five.
         if suffix.len() != SUFFIX_LEN || suffix[0] > b'7' {

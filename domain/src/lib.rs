@@ -10,6 +10,7 @@ mod word_enum;
 
 // The objects of the domain.
 pub mod activity;
+pub mod address_secret;
 pub mod card;
 pub mod card_number;
 pub mod checkout;

@@ -34,6 +34,8 @@ pub enum CommandField {
     Identifier,
     ReturnUrl,
     CancelUrl,
+    /// The page that shows a checkout in a frame.
+    PageUrl,
     DestinationUrl,
     MetadataKey,
     MetadataPath,
@@ -172,6 +174,8 @@ pub enum Refusal {
     NoMethodLeft,
     /// The checkout does not offer to save a card.
     SavingNotOffered,
+    /// The page that shows a checkout in a frame is not of its installation's web site.
+    PageOfAnotherOrigin,
     /// The checkout has no payment with the session that the customer gives up.
     ReplacedSessionNotFound,
     /// A top-up has this reference already.

@@ -4,7 +4,7 @@ use crate::card::{CardFacts, TokenUsage};
 use crate::customer::CustomerFields;
 use crate::ids::{CardId, CustomerId, InstallationId, PaymentId, SessionId, TokenId};
 use crate::merchant::PaymentMethod;
-use crate::money::{FeeRate, Money};
+use crate::money::{AmountMinor, FeeRate, Money};
 use crate::time::Millis;
 
 pub use crate::card::SESSION_LIFETIME_SECONDS;
@@ -33,9 +33,23 @@ impl InstallmentPlan {
     /// The interest on a captured amount, in hundredths of a percent.
     #[must_use]
     pub const fn interest_basis_points(self) -> u16 {
+        self.interest_basis_points_a_month().saturating_mul(self.terms() as u16)
+    }
+
+    /// The interest of one month, in hundredths of a percent of the amount.
+    #[must_use]
+    pub const fn interest_basis_points_a_month(self) -> u16 {
         match self {
-            InstallmentPlan::SandboxThreeMonths => 300,
+            InstallmentPlan::SandboxThreeMonths => 100,
         }
+    }
+
+    /// The customer's cost for an amount whose interest the customer bears.
+    #[must_use]
+    pub fn cost(self, amount: AmountMinor) -> PlanCost {
+        let rate = FeeRate { basis_points: self.interest_basis_points(), fixed_minor: 0 };
+        let total_minor = amount.get().saturating_add(rate.fee_minor(amount));
+        PlanCost { total_minor, monthly_minor: total_minor.div_ceil(u64::from(self.terms())) }
     }
 
     /// Number of monthly terms.
@@ -45,6 +59,15 @@ impl InstallmentPlan {
             InstallmentPlan::SandboxThreeMonths => 3,
         }
     }
+}
+
+/// What a customer pays who bears the interest of an instalment plan, in minor units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlanCost {
+    /// All months together.
+    pub total_minor: u64,
+    /// One month, rounded up: the last one may be less.
+    pub monthly_minor: u64,
 }
 
 /// The instrument that pays.

@@ -14,10 +14,10 @@ use till_domain::text::{Name, ReturnUrl};
 
 use super::first_session::Reached;
 use super::merchant::{CURRENCY, Demo};
-use crate::service::{Shared, checkout_path};
+use crate::service::Shared;
 
 /// The order: name, minor units of one, quantity.
-const ORDER: [(&str, u64, u64); 2] = [("Green tea, 100 g", 19_000, 2), ("Tea pot", 85_000, 1)];
+const ORDER: [(&str, i64, u64); 2] = [("Green tea, 100 g", 19_000, 2), ("Tea pot", 85_000, 1)];
 
 /// The page to which the customer goes afterwards: a demo has no shop, but documents.
 const RETURN_PATH: &str = "/docs/";
@@ -29,7 +29,7 @@ pub(super) async fn start_and_print(service: &Shared, demo: &Demo, reached: &Rea
     let request = Request { caller: Caller::Operator, idempotency: None, command };
     let started = service.engine.submit(merchant_id, request, None).await.context("failed to start a checkout")?;
     let Answer::Checkout(checkout_id) = started.answer else { bail!("no checkout was started") };
-    let address = reached.address(&checkout_path(merchant_id, checkout_id));
+    let address = reached.address(&service.checkout_path(merchant_id, checkout_id));
     let text = format!(
         "\nA checkout of the demo merchant, to open in a browser. The card 4242 4242 4242 4242 pays, with any date to come and \
          any code:\n\n  {address}\n"
@@ -39,12 +39,14 @@ pub(super) async fn start_and_print(service: &Shared, demo: &Demo, reached: &Rea
 }
 
 fn order(demo: &Demo, reached: &Reached) -> anyhow::Result<StartCheckout> {
-    let lines = ORDER.into_iter().map(|(name, minor, quantity)| {
-        let amount = AmountMinor::new(minor).context("an amount is out of range")?;
-        Ok(CheckoutLine { name: Name::new(name)?, amount, quantity })
-    });
+    let lines = ORDER
+        .into_iter()
+        .map(|(name, amount_minor, quantity)| Ok(CheckoutLine { name: Name::new(name)?, amount_minor, quantity }));
     let lines = lines.collect::<anyhow::Result<Vec<CheckoutLine>>>()?;
-    let amount = CheckoutLine::sum_minor(&lines).and_then(AmountMinor::new).context("the sum is out of range")?;
+    let amount = u64::try_from(CheckoutLine::sum_minor(&lines))
+        .ok()
+        .and_then(AmountMinor::new)
+        .context("the sum is out of range")?;
     Ok(StartCheckout {
         installation_id: demo.installation_id.parse()?,
         external_id: None,
@@ -56,6 +58,7 @@ fn order(demo: &Demo, reached: &Reached) -> anyhow::Result<StartCheckout> {
         locale: None,
         return_url: ReturnUrl::new(reached.address(RETURN_PATH))?,
         cancel_url: None,
+        page_url: None,
         customer: CustomerFields::default(),
         offers_saved_cards: false,
         lifetime_seconds: CHECKOUT_LIFETIME_MAX_SECONDS,

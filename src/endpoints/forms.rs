@@ -5,6 +5,7 @@ use std::str::FromStr;
 use jiff::tz::TimeZone as IanaTimeZone;
 use till_domain::card::SaveCard;
 use till_domain::card_number::is_card_number_as_a_whole;
+use till_domain::checkout::CheckoutRef;
 use till_domain::customer::{CardRef, CustomerRef};
 use till_domain::ids::{
     ActivityId, CardId, CheckoutId, CustomerId, DeliveryId, DisputeId, EntryId, IdOrExternalId, InstallationId,
@@ -25,6 +26,7 @@ use crate::protocol::arguments::{Field, FieldOf, NamedId};
 use crate::protocol::declaration::{Integer, Text, ValueType, words_of};
 use crate::protocol::field;
 use crate::protocol::json::Json;
+use crate::service::CheckoutReference;
 
 /// No control characters.
 const PRINTABLE: &str = "^[^\\x00-\\x1f\\x7f-\\x9f]+$";
@@ -176,6 +178,29 @@ pub(super) const fn id_or_external_id<T: FromStr>() -> Field<IdOrExternalId<T>> 
 
 /// A payment by its id or by the merchant's own.
 pub(super) const PAYMENT_REF: Field<PaymentRef> = id_or_external_id();
+
+/// A checkout by its id, by the last segment of its address, or by the merchant's own.
+pub(super) const CHECKOUT_REF: Field<CheckoutRef> = Field {
+    value_type: EXTERNAL_ID,
+    parse: |value| match value.as_str().and_then(|text| text.parse::<CheckoutReference>().ok()) {
+        Some(reference) => Ok(CheckoutRef::Own(reference.id)),
+        None => own_or_external(value),
+    },
+};
+
+/// A checkout by the last segment of its address. An id alone is one that opens nothing.
+pub(super) const CHECKOUT_REFERENCE: Field<CheckoutReference> = Field {
+    value_type: ValueType::Text(
+        Text::of(30, 57, "chk_01h2e8kqvbfwea724h75qc655w.3v8kq0n5y7r2m4x6z1b9c0d2fg")
+            .matching("^chk_[0-9a-hjkmnp-tv-z]{26}(\\.[0-9a-hjkmnp-tv-z]{26})?$"),
+    ),
+    parse: |value| {
+        field::from_text(
+            "the last segment of a checkout's address (chk_..., a full stop, a secret)",
+            str::parse::<CheckoutReference>,
+        )(value)
+    },
+};
 
 /// A customer by its id or by the merchant's own.
 pub(super) const CUSTOMER_REF: Field<CustomerRef> =

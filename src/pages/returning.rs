@@ -1,8 +1,8 @@
-//! `GET /return/{merchant_id}/{payment_session_id}`: customers come back from the acquirer, and go on to the shop.
+//! `GET /return/{merchant_id}/{payment_session_id}.{secret}`: customers come back from the acquirer, and go on to the shop.
 //! Contract, sections 9.4 and 9.6.
 
 use askama::Template;
-use till_domain::ids::{MerchantId, SessionId};
+use till_domain::ids::MerchantId;
 
 use crate::pages::style;
 use crate::protocol::api_error::{ApiError, Code};
@@ -10,7 +10,7 @@ use crate::protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
 use crate::service::{Returning, Shared, WaitingCustomer};
 
 pub(super) static RETURNING: PageDeclaration =
-    PageDeclaration { pattern: "/return/{merchant_id}/{payment_session_id}", has_form: false };
+    PageDeclaration { pattern: "/return/{merchant_id}/{way_back}", has_form: false };
 
 /// The seconds after which the waiting page loads itself again.
 const RELOAD_SECONDS: u32 = 3;
@@ -35,8 +35,7 @@ struct WaitingPage<'a> {
 pub(super) async fn open(service: Shared, request: BrowserRequest) -> Result<PageReply, ApiError> {
     let unknown = || ApiError::new(Code::NotFound, "No payment was made at this address.");
     let merchant_id: MerchantId = request.text(0).parse().map_err(|_| unknown())?;
-    let session_id: SessionId = request.text(1).parse().map_err(|_| unknown())?;
-    let returning = service.returning(merchant_id, session_id).await?;
+    let returning = service.returning(merchant_id, request.text(1)).await?;
     request.log_subject(merchant_id);
     match returning {
         Returning::ToShop(address) => Ok(PageReply::see_other(address)),

@@ -7,7 +7,10 @@ mod submission;
 
 #[cfg(feature = "pages")]
 pub use callers::{AskedCustomer, Returning, ShownCheckout, ShownForm, WaitingCustomer, in_ascii};
-pub use callers::{LastUsed, NamedInstallation, OfferedCheckout, SdkCaller, checkout_path, given_up_to, returned_to};
+pub use callers::{
+    CheckoutReference, LastUsed, NamedInstallation, OfferedCheckout, PlanTerms, SdkCaller, given_up_to, plan_terms,
+    returned_to,
+};
 pub use lists::{
     ActivityTerms, AmountRange, EveryMerchant, FilterText, Filtered, FoundMetadata, IdSpan, ItemPage, ItemRange,
     MetadataReader, OwnedPayment, PAGE_ITEMS_MAX, Page, PaymentClue, PaymentFilters, PaymentSearch, Selection,

@@ -40,8 +40,8 @@ scene("a page that frames the shop's page gets no form either", async ({ shop, p
 }, hostile);
 
 scene("no page can be framed: checkout, bank, issuer, the frame of another installation", async ({ till, shop, page }) => {
-  const { url, id } = await shop.checkout();
-  const session = await shop.sdk("pay-checkout", { checkout_id: id, payment_method: "MOBILE_BANKING" });
+  const { url, reference } = await shop.checkout();
+  const session = await shop.sdk("pay-checkout", { checkout_id: reference, payment_method: "MOBILE_BANKING" });
   const ready = await until("it asks", () => shop.sdkAnswer("get-redirect-url", { payment_session_id: session }), ({ status }) => status === 200);
   const other = await shop.addInstallation("Other", "https://other.example");
   const app = await shop.addInstallation("App", "example.shop", "IOS");
@@ -184,9 +184,9 @@ scene("a form of another page posted to the checkout pays nothing", async ({ sho
 });
 
 scene("another installation, another merchant and a used token get nothing", async ({ till, shop }) => {
-  const { id } = await shop.checkout();
+  const { id, reference } = await shop.checkout();
   const token = await shop.token("4000002760003184");
-  const session = await shop.sdk("pay-checkout", { checkout_id: id, payment_method: "CARD", token });
+  const session = await shop.sdk("pay-checkout", { checkout_id: reference, payment_method: "CARD", token });
   const asked = () => shop.sdkAnswer("get-redirect-url", { payment_session_id: session });
   await until("it asks", asked, ({ status }) => status === 200);
   const stranger = await till.shop({ name: "Stranger" });
@@ -205,12 +205,12 @@ scene("another installation, another merchant and a used token get nothing", asy
       assert.deepEqual([status, value[0]], [400, "NOT_FOUND"], `${endpoint} ${JSON.stringify(caller)}`);
     }
     for (const [endpoint, more] of [["retrieve-checkout", {}], ["pay-checkout", { payment_method: "MOBILE_BANKING" }]]) {
-      const { status, value } = await shop.sdkAnswer(endpoint, { ...caller, checkout_id: id, ...more });
+      const { status, value } = await shop.sdkAnswer(endpoint, { ...caller, checkout_id: reference, ...more });
       assert.deepEqual([status, value[0]], [400, "NOT_FOUND"], `${endpoint} ${JSON.stringify(caller)}`);
     }
   }
   const replayed = await shop.checkout();
-  const again = await shop.sdkAnswer("pay-checkout", { checkout_id: replayed.id, payment_method: "CARD", token });
+  const again = await shop.sdkAnswer("pay-checkout", { checkout_id: replayed.reference, payment_method: "CARD", token });
   assert.deepEqual([again.status, again.value[0]], [400, "TOKEN_ALREADY_USED"]);
   assert.equal((await shop.found(replayed.id)).attempts, 0);
   assert.equal((await shop.found(id)).attempts, 1);

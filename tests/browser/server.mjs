@@ -227,14 +227,15 @@ export class Shop {
     return this.sdk("tokenize-card", card);
   }
 
-  /** Starts a checkout; answers its address and id. */
+  /** Starts a checkout; answers its address, the last segment of it, by which a device names it, and its id. */
   async checkout(more = {}) {
     const required = {
       installation_id: this.installationId, amount: "123450", currency: "THB", return_url: `${this.origin}/done`,
       cancel_url: `${this.origin}/cart`,
     };
     const url = await this.call("start-checkout", { ...required, ...more });
-    return { url, id: url.split("/").at(-1) };
+    const reference = url.split("/").at(-1);
+    return { url, reference, id: reference.split(".")[0] };
   }
 
   found(checkoutId) {

@@ -10,21 +10,21 @@ const LINES = [
 ];
 
 /** Pays by calls, as the page does, and waits until the server has come so far. */
-async function pay(shop, id, arguments_, action) {
-  const session = await shop.sdk("pay-checkout", { checkout_id: id, ...arguments_ });
+async function pay(shop, reference, arguments_, action) {
+  const session = await shop.sdk("pay-checkout", { checkout_id: reference, ...arguments_ });
   const ask = () => shop.sdk("discover-next-action", { payment_session_id: session });
   await until(`it does not say ${action}`, ask, (said) => said === action);
 }
 
-async function payByCard(shop, id, number) {
-  await pay(shop, id, { payment_method: "CARD", token: await shop.token(number) }, "CHECK_STATUS");
+async function payByCard(shop, reference, number) {
+  await pay(shop, reference, { payment_method: "CARD", token: await shop.token(number) }, "CHECK_STATUS");
 }
 
 /** Saves a card of the customer whom the states know. */
 export async function saveCard(shop) {
-  const { id } = await shop.checkout({ customer_id: "customer-1", offer_saved_cards: true });
+  const { reference } = await shop.checkout({ customer_id: "customer-1", offer_saved_cards: true });
   const token = await shop.token("5555555555554444", "MULTIPLE");
-  await pay(shop, id, { payment_method: "CARD", token, save_card: true }, "CHECK_STATUS");
+  await pay(shop, reference, { payment_method: "CARD", token, save_card: true }, "CHECK_STATUS");
 }
 
 /** The accessible name does not depend on the language, so fields are found by their ids. */
@@ -47,33 +47,33 @@ export const STATES = [
   },
   {
     name: "processing", heading: "Processing your payment", checkout: { amount: "123491", lines: undefined },
-    make: (shop, id) => pay(shop, id, { payment_method: "PROMPTPAY" }, "WAIT"),
+    make: (shop, reference) => pay(shop, reference, { payment_method: "PROMPTPAY" }, "WAIT"),
   },
   {
     name: "confirm", heading: "Confirm with your bank",
-    make: (shop, id) => pay(shop, id, { payment_method: "MOBILE_BANKING" }, "REDIRECT"),
+    make: (shop, reference) => pay(shop, reference, { payment_method: "MOBILE_BANKING" }, "REDIRECT"),
   },
   {
     name: "scan", heading: "Scan to pay",
-    make: (shop, id) => pay(shop, id, { payment_method: "PROMPTPAY" }, "DISPLAY_QR"),
+    make: (shop, reference) => pay(shop, reference, { payment_method: "PROMPTPAY" }, "DISPLAY_QR"),
   },
-  { name: "failed", heading: "Payment failed", make: (shop, id) => payByCard(shop, id, DECLINED) },
-  { name: "successful", heading: "Payment successful", make: (shop, id) => payByCard(shop, id, "4242424242424242") },
-  { name: "expired", heading: "This checkout has expired", make: (shop, id) => shop.call("expire-checkout", { checkout_id: id }) },
+  { name: "failed", heading: "Payment failed", make: (shop, reference) => payByCard(shop, reference, DECLINED) },
+  { name: "successful", heading: "Payment successful", make: (shop, reference) => payByCard(shop, reference, "4242424242424242") },
+  { name: "expired", heading: "This checkout has expired", make: (shop, reference) => shop.call("expire-checkout", { checkout_id: reference }) },
   { name: "suspended", heading: "Payments are not possible at the moment", isSuspended: true },
   { name: "unknown", heading: "Page not found", isUnknown: true },
 ];
 
 /** Opens a page in a state and keeps it there: it hears no news, and does not go on to the shop. */
 export async function openIn(state, shop, page, lang = "en") {
-  const { url, id } = await shop.checkout({ lines: LINES, ...state.checkout });
-  await state.make?.(shop, id);
+  const { url, reference } = await shop.checkout({ lines: LINES, ...state.checkout });
+  await state.make?.(shop, reference);
   await page.route("**/sdk/**", () => {});
   await page.route(`${shop.origin}/**`, (route) => route.fulfill({ status: 204 }));
   const merchant = { merchant_id: shop.merchantId };
   if (state.isSuspended) await shop.till.admin("suspend-merchant", merchant);
   try {
-    const address = state.isUnknown ? url.replace(id, "chk_01h2e8kqvbfwea724h75qc655w") : url;
+    const address = state.isUnknown ? url.replace(reference, "chk_01h2e8kqvbfwea724h75qc655w") : url;
     await page.goto(`${address}?lang=${lang}`);
   } finally {
     if (state.isSuspended) await shop.till.admin("resume-merchant", merchant);

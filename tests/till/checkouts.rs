@@ -26,10 +26,15 @@ fn body(shop: &Shop, more: &Value) -> Value {
     merged(&body, more)
 }
 
-/// Starts a checkout; returns its id.
+/// Starts a checkout; returns the last segment of its address.
 fn start(shop: &Shop, more: &Value) -> String {
     let url = shop.call("start-checkout", &body(shop, more)).id();
     url.rsplit('/').next().expect("a segment").to_owned()
+}
+
+/// The id in the last segment of a checkout's address.
+fn id_of(checkout: &str) -> &str {
+    checkout.split_once('.').expect("an id and a secret").0
 }
 
 fn found(shop: &Shop, checkout: &str) -> Value {
@@ -77,26 +82,38 @@ fn a_started_checkout_is_found_as_it_was_given() {
     let shop = shop(&server);
     let given = json!({
         "external_id": "order-1", "cancel_url": "https://shop.example/cart", "capture": false,
+        "page_url": "https://shop.example/pay?order=1",
         "payment_methods": ["INSTALLMENT", "CARD"], "interest_bearer": "merchant", "locale": "th", "expires_in": 600,
-        "lines": [{ "name": "Tea", "amount": "61725", "quantity": 2 }],
+        "lines": [
+            { "name": "Tea", "amount": "61725", "quantity": 2 }, { "name": "Mug", "amount": 500 },
+            { "name": "Voucher", "amount": "-500" },
+        ],
         "customer_id": "customer-1", "customer_email": "A@b.example", "customer_mobile": "+66812345678",
         "customer_name": "Ada", "offer_saved_cards": true,
     });
     let url = shop.call("start-checkout", &body(&shop, &given)).id();
-    let id = url.rsplit('/').next().expect("a segment");
-    assert_eq!(url, format!("{}/pay/{}/{id}", server.public(), shop.merchant_id));
+    let (page, reference) = url.rsplit_once('/').expect("a segment");
+    assert_eq!(page, format!("{}/pay/{}", server.public(), shop.merchant_id));
+    let id = id_of(reference);
     let checkout = found(&shop, id);
     let expected = json!({
         "checkout_id": id, "url": url, "external_id": "order-1", "installation_id": shop.installation_id,
         "status": "OPEN", "amount": MINOR, "currency": "THB", "payment_methods": ["CARD", "INSTALLMENT"],
         "capture": false, "return_url": "https://shop.example/done", "cancel_url": "https://shop.example/cart",
-        "locale": "th", "lines": [{ "name": "Tea", "amount": 61_725, "quantity": 2 }], "customer_id": "customer-1",
+        "page_url": "https://shop.example/pay?order=1", "locale": "th",
+        "lines": [
+            { "name": "Tea", "amount": 61_725, "quantity": 2 }, { "name": "Mug", "amount": 500, "quantity": 1 },
+            { "name": "Voucher", "amount": -500, "quantity": 1 },
+        ],
+        "customer_id": "customer-1",
         "customer_email": "a@b.example", "customer_mobile": "+66812345678", "customer_name": "Ada", "payment_id": null,
         "attempts": 0, "created_at": checkout["created_at"], "expires_at": checkout["expires_at"], "completed_at": null,
     });
     assert_eq!(shop.declared("checkout", &checkout), expected);
     assert_eq!(checkout["expires_at"].as_u64(), checkout["created_at"].as_u64().map(|at| at + 600));
-    assert_eq!(found(&shop, "order-1"), checkout, "it is found by the merchant's reference, too");
+    for named in ["order-1", reference] {
+        assert_eq!(found(&shop, named), checkout, "it is found by the merchant's reference and by its address, too");
+    }
 }
 
 #[test]
@@ -131,9 +148,9 @@ fn every_method_pays_it_and_the_customer_comes_back_with_both_ids() {
         assert!(completed["completed_at"].is_u64());
         let payment = completed["payment_id"].as_str().expect("it was paid").to_owned();
         let row = shop.payment(&payment);
-        assert_eq!((&row["status"], &row["checkout_id"]), (&json!("SUCCESSFUL"), &json!(checkout)), "{row}");
+        assert_eq!((&row["status"], &row["checkout_id"]), (&json!("SUCCESSFUL"), &json!(id_of(&checkout))), "{row}");
         let back = browser.get(&format!("/return/{}/{session}", shop.merchant_id));
-        let expected = format!("https://shop.example/done?payment_id={payment}&checkout_id={checkout}");
+        let expected = format!("https://shop.example/done?payment_id={payment}&checkout_id={}", id_of(&checkout));
         assert_eq!((back.status, back.header("location")), (303, Some(&*expected)));
         assert_eq!(offered(&shop, &checkout)["payment_session_id"], json!(session));
     }
@@ -165,7 +182,7 @@ fn another_way_to_pay_takes_the_reference_over() {
     assert_eq!(pay(&shop, &checkout, &choice).id(), second, "the first one is over by now");
     let (before, now) = (shop.payment(&given_up.payment), shop.payment("order-1"));
     assert_eq!([&before["status"], &before["failure_code"]], [&json!("FAILED"), &json!("canceled_by_customer")]);
-    assert_eq!((&before["external_id"], &before["checkout_id"]), (&Value::Null, &json!(checkout)));
+    assert_eq!((&before["external_id"], &before["checkout_id"]), (&Value::Null, &json!(id_of(&checkout))));
     assert_eq!((&now["payment_session_id"], &now["external_id"]), (&json!(second), &json!("order-1")));
     let both = shop.all_of("list-payments", &json!({ "checkout_id": "order-1" }));
     let ids: Vec<&Value> = both.iter().map(|payment| &payment["payment_id"]).collect();
@@ -201,7 +218,7 @@ fn a_decline_leaves_it_open_and_says_why() {
     ];
     assert_eq!(told, expected);
     let completed_event = &shop.all("list-events")[0];
-    assert_eq!(completed_event["checkout_id"], json!(checkout));
+    assert_eq!(completed_event["checkout_id"], json!(id_of(&checkout)));
     assert_eq!((&completed_event["payment_id"], &completed_event["amount"]), (&completed["payment_id"], &json!(MINOR)));
 }
 
@@ -218,16 +235,40 @@ fn what_a_device_is_offered() {
     let offered = offered(&shop, &checkout);
     assert_eq!(shop.declared_in("/sdk", "offered_checkout", &offered), offered);
     assert_eq!((&offered["merchant_name"], &offered["amount"]), (&json!("Tea & Co"), &json!(MINOR)));
-    assert_eq!(offered["return_url"], json!(format!("https://shop.example/cart?a=1&checkout_id={checkout}#top")));
+    assert_eq!(
+        offered["return_url"],
+        json!(format!("https://shop.example/cart?a=1&checkout_id={}#top", id_of(&checkout)))
+    );
     let names: Vec<&Value> =
         offered["payment_methods"].as_array().expect("a list").iter().map(|it| &it["name"]).collect();
     assert_eq!(names, ["CARD", "INSTALLMENT"]);
     let saved = json!([{ "card_id": card, "display_name": "Visa 4242", "expiration_date": "12/49" }]);
     assert_eq!(offered["saved_cards"], saved);
-    assert_eq!(offered["installment_plans"][0]["installment_plan_id"], "sandbox_3_months");
+    let plan = json!({
+        "installment_plan_id": "sandbox_3_months", "name": "Sandbox instalments, 3 months", "terms": 3,
+        "interest_bearers": ["customer", "merchant"], "interest_rate": "1.00", "monthly_amount": 42_385,
+        "total_amount": 127_154,
+    });
+    assert_eq!((&offered["installment_plans"], &offered["is_sandbox"]), (&json!([plan]), &json!(true)));
     pay(&shop, &checkout, &json!({ "payment_method": "CARD", "card_id": card })).id();
     let payment = becomes(&shop, &checkout, "COMPLETED")["payment_id"].clone();
     assert_eq!(shop.payment(payment.as_str().expect("an id"))["customer_id"], json!(customer));
+    let over = shop.sdk("retrieve-checkout", &json!({ "checkout_id": checkout })).ok();
+    assert_eq!(over["saved_cards"], json!([]), "whoever finds the address later sees nobody's cards");
+}
+
+#[test]
+fn a_plan_whose_interest_the_merchant_pays_tells_no_cost() {
+    let server = Server::start();
+    let shop = shop(&server);
+    let offered = offered(&shop, &start(&shop, &json!({ "interest_bearer": "merchant" })));
+    let plan = &offered["installment_plans"][0];
+    let cost = ["interest_rate", "monthly_amount", "total_amount"].map(|member| plan[member].clone());
+    assert_eq!(cost, [Value::Null, Value::Null, Value::Null]);
+    let listed = |more: Value| shop.sdk("list-installment-plans", &more).ok()[0].clone();
+    let cost = |plan: Value| [plan["interest_rate"].clone(), plan["total_amount"].clone()];
+    assert_eq!(cost(listed(json!({}))), [json!("1.00"), Value::Null]);
+    assert_eq!(cost(listed(json!({ "amount": "10000" }))), [json!("1.00"), json!(10_300)]);
 }
 
 #[test]
@@ -255,6 +296,10 @@ fn refusals_of_a_start_name_what_to_send() {
         (json!({ "payment_methods": ["CARD", "CARD"] }), "invalid payment_methods"),
         (json!({ "external_id": "pay_01h2e8kqvbfwea724h75qc655w" }), "invalid external_id"),
         (json!({ "external_id": "chk_01h2e8kqvbfwea724h75qc655w" }), "invalid external_id"),
+        (json!({ "external_id": "chk_01h2e8kqvbfwea724h75qc655w.01h2e8kqvbfwea724h75qc655w" }), "invalid external_id"),
+        (json!({ "lines": [{ "name": "Tea", "amount": 0 }, { "name": "Mug", "amount": MINOR }] }), "invalid lines"),
+        (json!({ "lines": [{ "name": "Voucher", "amount": -1 }] }), "invalid lines"),
+        (json!({ "page_url": "https://other.example/pay" }), "invalid page_url"),
         (json!({ "return_url": "/done" }), "invalid return_url"),
     ] {
         assert_eq!(refused(more.clone()).faults(), [fault], "{more}");
@@ -303,7 +348,7 @@ fn a_reference_is_taken_once_among_payments_and_checkouts() {
     let shop = shop(&server);
     let checkout = start(&shop, &json!({ "external_id": "order-1" }));
     let again = shop.call("start-checkout", &body(&shop, &json!({ "external_id": "order-1" })));
-    let taken = json!({ "argument": "external_id", "payment_id": null, "checkout_id": checkout });
+    let taken = json!({ "argument": "external_id", "payment_id": null, "checkout_id": id_of(&checkout) });
     assert_eq!(again.refused("CONFLICT"), taken);
     let initiation = shop.initiate(&shop.session(100), 100, &json!({ "external_id": "order-1" }));
     assert_eq!(initiation.refused("CONFLICT"), taken);
@@ -341,9 +386,10 @@ fn an_ended_checkout_is_listed_told_and_takes_no_payment() {
     let listed = |filters: Value| -> Vec<Value> {
         shop.all_of("list-checkouts", &filters).into_iter().map(|checkout| checkout["checkout_id"].clone()).collect()
     };
-    assert_eq!(listed(json!({})), [json!(open), json!(ended)]);
-    assert_eq!(listed(json!({ "status": "EXPIRED" })), [json!(ended)]);
-    assert_eq!(listed(json!({ "status": "OPEN", "created_at": "today" })), [json!(open)]);
+    let [open, ended] = [&open, &ended].map(|checkout| json!(id_of(checkout)));
+    assert_eq!(listed(json!({})), [open.clone(), ended.clone()]);
+    assert_eq!(listed(json!({ "status": "EXPIRED" })), [ended]);
+    assert_eq!(listed(json!({ "status": "OPEN", "created_at": "today" })), [open]);
     assert_eq!(listed(json!({ "status": "COMPLETED" })), [] as [Value; 0]);
     assert_eq!(events(&shop), [[json!("checkout_expired"), json!("EXPIRED"), json!("order-1")]]);
     let unknown = shop.call("expire-checkout", &json!({ "checkout_id": "order-9" }));
@@ -378,6 +424,44 @@ fn a_suspended_merchants_checkout_can_only_be_ended() {
     pay(&shop, &checkout, &json!({ "payment_method": "MOBILE_BANKING" })).refused("MERCHANT_SUSPENDED");
     assert_eq!(found(&shop, &checkout)["status"], "OPEN");
     assert_eq!(shop.call("expire-checkout", &json!({ "checkout_id": checkout })).ok(), true);
+}
+
+#[test]
+fn an_id_without_its_secret_opens_nothing() {
+    let server = Server::start();
+    let shop = shop(&server);
+    let (checkout, other) = (start(&shop, &json!({})), start(&shop, &json!({})));
+    let (id, secret) = checkout.split_once('.').expect("an id and a secret");
+    let others_secret = other.split_once('.').expect("an id and a secret").1;
+    let nobodys = "chk_01h2e8kqvbfwea724h75qc655w";
+    let browser = Browser::of(&server);
+    let answers = |reference: &str| {
+        let choice = json!({ "checkout_id": reference, "payment_method": "MOBILE_BANKING" });
+        let calls = [
+            shop.sdk("retrieve-checkout", &json!({ "checkout_id": reference })).body,
+            shop.sdk("pay-checkout", &choice).body,
+        ];
+        let pages =
+            [format!("/pay/{}/{reference}", shop.merchant_id), format!("/frame/{}/{reference}", shop.merchant_id)];
+        let pages = pages.map(|path| {
+            let page = browser.get(&path);
+            (page.status, page.body)
+        });
+        (calls, pages)
+    };
+    let unknown = answers(nobodys);
+    assert_eq!([&unknown.0[0][0], &unknown.0[1][0]], ["NOT_FOUND", "NOT_FOUND"]);
+    let references = [id.to_owned(), format!("{id}.{others_secret}"), format!("{nobodys}.{secret}")];
+    for reference in references {
+        assert_eq!(answers(&reference), unknown, "{reference}");
+    }
+    let posted = browser.post(&format!("/pay/{}/{id}", shop.merchant_id), "action=pay&payment_method=PROMPTPAY");
+    assert_eq!((posted.status, &found(&shop, id)["attempts"]), (404, &json!(0)));
+    for malformed in [format!("{id}."), format!("{id}.{}", &secret[1..]), format!("{checkout}.{secret}")] {
+        let answer = shop.sdk("retrieve-checkout", &json!({ "checkout_id": malformed }));
+        assert_eq!(answer.faults(), ["invalid checkout_id"], "{malformed}");
+    }
+    assert_eq!(offered(&shop, &checkout)["checkout_id"], json!(id));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::book::{Book, BookInstrument, BookLine, BookOperation, MemoryBook, NextWrite, totals_by_merchant};
+use till_domain::address_secret::AddressSecret;
 use till_domain::card::CardExpiry;
 use till_domain::command::{AuthenticationResult, AuthorizationResult, EvidenceResult, RequiredAction};
 use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
@@ -23,7 +24,11 @@ use till_actors::security_codes::SecurityCode;
 
 pub(super) const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
 const GOOD_CARD: &str = "4242424242424242";
-pub(super) const RETURN_PATH: ReturnPath = ReturnPath { merchant: MERCHANT, session: SessionId::from_bytes([9; 16]) };
+pub(super) const RETURN_PATH: ReturnPath = ReturnPath {
+    merchant: MERCHANT,
+    session: SessionId::from_bytes([9; 16]),
+    secret: AddressSecret::from_bytes([8; 16]),
+};
 pub(super) const NOW_MS: u64 = 1_700_000_000_000;
 
 /// Long enough for any machine; an answer that never comes is a failure and not a hang.

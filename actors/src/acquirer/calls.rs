@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
+use till_domain::address_secret::AddressSecret;
 use till_domain::card::CardExpiry;
 use till_domain::command::{AuthorizationResult, Cancellation, EvidenceResult};
 use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId, SessionId};
@@ -108,17 +109,19 @@ pub struct AuthorizeRequest {
 
 /// The page of this server to which a customer who acted elsewhere comes back. Displayed, it is the path below the
 /// server's public address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct ReturnPath {
     /// The merchant of the payment.
     pub merchant: MerchantId,
     /// The session of the payment.
     pub session: SessionId,
+    /// The secret of this way back alone, by which it leads to a checkout again.
+    pub secret: AddressSecret,
 }
 
 impl fmt::Display for ReturnPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "/return/{}/{}", self.merchant, self.session)
+        write!(f, "/return/{}/{}.{}", self.merchant, self.session, self.secret)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The promises that every acquirer keeps, as checks for any implementation: they ask it to move money, so give them
 //! play money or a provider's test account.
 
+use till_domain::address_secret::AddressSecret;
 use till_domain::command::{AuthorizationResult, Cancellation, RequiredAction};
 use till_domain::ids::{MerchantId, PaymentId, PayoutId, RefundId, SessionId};
 use till_domain::money::{AmountMinor, Money};
@@ -206,7 +207,8 @@ impl Conformance<'_> {
     fn request(&self, payment: PaymentId, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
         let reference = Reference::new(payment, PaymentStep::Authorize);
         let (merchant, money) = (self.merchant, self.money);
-        let return_path = ReturnPath { merchant, session: SessionId::from_raw(payment.raw()) };
+        let secret = AddressSecret::from_bytes(payment.raw().to_bytes());
+        let return_path = ReturnPath { merchant, session: SessionId::from_raw(payment.raw()), secret };
         AuthorizeRequest { reference, merchant, payment, money, instrument, capture, return_path }
     }
 

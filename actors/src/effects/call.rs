@@ -5,7 +5,7 @@ use std::sync::Arc;
 use till_domain::command::{AuthorizationResult, CallResult, Command, RecordOperation};
 use till_domain::dispute::Dispute;
 use till_domain::effect::{Effect, EffectId, EffectKind};
-use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId, RefundId};
+use till_domain::ids::{DisputeId, Id, MerchantId, PaymentId, PayoutId, RefundId, SessionId};
 use till_domain::merchant::AcquirerName;
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::{Failure, OperationKind, Payment, PaymentStatus};
@@ -14,7 +14,7 @@ use till_domain::records::{Disputes, Effects, OpenEvidence, Payments, Payouts, R
 use till_domain::refund::Refund;
 use till_domain::session;
 use till_storage::shapes::MerchantReader;
-use till_storage::vault::{CardNumber, CardNumberOf, Keyring};
+use till_storage::vault::{AddressKind, CardNumber, CardNumberOf, Keyring};
 
 use crate::acquirer::security_codes::SecurityCodes;
 use crate::acquirer::{
@@ -164,9 +164,14 @@ impl AcquirerCaller {
             money: payment.money,
             instrument,
             capture: payment.capture_mode,
-            return_path: ReturnPath { merchant, session: payment.session_id },
+            return_path: self.return_path(merchant, payment.session_id),
         };
         Ok(Command::RecordAuthorization(payment.id, acquirer.authorize(request).await?))
+    }
+
+    fn return_path(&self, merchant: MerchantId, session: SessionId) -> ReturnPath {
+        let secret = self.keyring.address_secret(merchant, AddressKind::Return, session.to_raw());
+        ReturnPath { merchant, session, secret }
     }
 
     async fn refund(

@@ -8,7 +8,7 @@ use crate::command::{CheckoutChoice, InitiatePayment, PayCheckout, Selection, St
 use crate::customer::{CustomerFields, CustomerRef};
 use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::{CheckoutId, InstallationId, PaymentId, SessionId};
-use crate::merchant::{Integration, PROMPT_PAY_MAX_MINOR, PaymentMethod};
+use crate::merchant::{Installation, Integration, PROMPT_PAY_MAX_MINOR, PaymentMethod, Platform};
 use crate::money::AmountMinor;
 use crate::payment::{CaptureMode, Payment, PaymentAction};
 use crate::records::{
@@ -16,6 +16,7 @@ use crate::records::{
 };
 use crate::refusal::{DecisionError, Refusal};
 use crate::session::{Instrument, SESSION_LIFETIME_SECONDS, Session};
+use crate::text::ReturnUrl;
 use crate::time::Millis;
 use std::sync::Arc;
 
@@ -25,9 +26,8 @@ pub(super) fn start(
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
     let state = records.state();
-    if !state.installations.contains_key(&command.installation_id) {
-        return Err(Refusal::InstallationNotFound.into());
-    }
+    let installation = state.installations.get(&command.installation_id).ok_or(Refusal::InstallationNotFound)?;
+    check_page(installation, command.page_url.as_ref())?;
     let currency = profile(state)?.currency;
     if currency != command.money.currency {
         return Err(Refusal::CurrencyNotConfigured { currency }.into());
@@ -51,6 +51,20 @@ pub(super) fn start(
     Ok((Decision::one(Event::CheckoutStarted(checkout)), answer))
 }
 
+/// The page that shows a checkout in a frame must be of the installation's web site. Identifiers of web sites are origins
+/// in lower case.
+fn check_page(installation: &Installation, page_url: Option<&ReturnUrl>) -> Result<(), Refusal> {
+    let origin = (installation.platform == Platform::Web).then(|| installation.identifier.as_str());
+    let is_of_origin = |page: &ReturnUrl| {
+        let rest = origin.and_then(|origin| page.as_str().strip_prefix(origin));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']))
+    };
+    if page_url.is_none_or(is_of_origin) {
+        return Ok(());
+    }
+    Err(Refusal::PageOfAnotherOrigin)
+}
+
 fn started(command: &StartCheckout, methods: Vec<PaymentMethod>, context: &mut Context<'_>) -> Checkout {
     Checkout {
         id: context.mint(),
@@ -64,6 +78,7 @@ fn started(command: &StartCheckout, methods: Vec<PaymentMethod>, context: &mut C
         locale: command.locale,
         return_url: command.return_url.clone(),
         cancel_url: command.cancel_url.clone(),
+        page_url: command.page_url.clone(),
         customer: command.customer.clone(),
         offers_saved_cards: command.offers_saved_cards,
         status: CheckoutStatus::Open,

@@ -196,5 +196,7 @@ fn collect_from_checkout(command: &StartCheckout, found: &mut CardNumberFields) 
     found.note(CommandField::ReturnUrl, has_card_number_as_a_part(command.return_url.as_str()));
     let cancel_url = command.cancel_url.as_ref();
     found.note(CommandField::CancelUrl, cancel_url.is_some_and(|url| has_card_number_as_a_part(url.as_str())));
+    let page_url = command.page_url.as_ref();
+    found.note(CommandField::PageUrl, page_url.is_some_and(|url| has_card_number_as_a_part(url.as_str())));
     found.external_id(CommandField::CustomerId, command.customer.id.as_ref().and_then(IdOrExternalId::external_id));
 }

@@ -381,10 +381,34 @@ fn instalments_are_borne_as_the_checkout_says() {
 
 #[test]
 fn lines_are_kept() {
-    let line = CheckoutLine { name: Name::new("Tea").expect("a name"), amount: amount(PRICE_MINOR), quantity: 1 };
+    let line = |name, amount_minor| CheckoutLine { name: Name::new(name).expect("a name"), amount_minor, quantity: 1 };
+    let lines = [line("Tea", 12_000), line("Voucher", -2_000)];
     let (world, id) = open_with(|mut start| {
-        start.0.lines = vec![line.clone()];
+        start.0.lines = lines.to_vec();
         start
     });
-    assert_eq!(world.look_up::<Checkouts>(id).lines, [line]);
+    assert_eq!(world.look_up::<Checkouts>(id).lines, lines);
+}
+
+#[test]
+fn the_page_that_shows_it_is_of_the_installations_web_site() {
+    let (mut world, _) = open();
+    let installation = world.first_installation();
+    let page = |url: &str| start_checkout(installation).page(url);
+    let taken = ["https://shop.example", "https://shop.example/pay?a=1", "https://shop.example#pay"].map(&page);
+    let foreign = [
+        "https://other.example/pay",
+        "https://shop.example.evil.example/",
+        "https://shop.example@evil.example/",
+        "https://shop.example:8443/",
+        "http://shop.example/",
+    ];
+    let foreign = foreign.map(&page);
+    for start in foreign {
+        world.when(start).refused(Refusal::PageOfAnotherOrigin);
+    }
+    for start in taken {
+        let id = world.checkout(start.clone());
+        assert_eq!(world.look_up::<Checkouts>(id).page_url, start.0.page_url);
+    }
 }

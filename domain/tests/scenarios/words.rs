@@ -813,6 +813,7 @@ pub(crate) fn start_checkout(installation_id: InstallationId) -> StartCall {
         locale: None,
         return_url: ReturnUrl::new("https://shop.example/return").expect("a test URL of proper form"),
         cancel_url: None,
+        page_url: None,
         customer: customer_fields(),
         offers_saved_cards: false,
         lifetime_seconds: CHECKOUT_LIFETIME_MAX_SECONDS,
@@ -839,6 +840,12 @@ impl StartCall {
 
     pub(crate) fn lifetime(mut self, seconds: u64) -> StartCall {
         self.0.lifetime_seconds = seconds;
+        self
+    }
+
+    /// It is shown in a frame of this page.
+    pub(crate) fn page(mut self, url: &str) -> StartCall {
+        self.0.page_url = Some(ReturnUrl::new(url).expect("a test URL of proper form"));
         self
     }
 

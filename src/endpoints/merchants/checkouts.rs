@@ -19,16 +19,17 @@ use super::by_merchant::ByMerchant;
 use crate::endpoints::arguments::CUSTOMER_DATA;
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{
-    AMOUNT, BOOLEAN, CURRENCY, INTEREST_BEARER, NAME, PAYMENT_METHOD, PAYMENT_METHOD_WORDS, RETURN_URL, external_id,
-    id, id_or_external_id, whole, words,
+    AMOUNT, BOOLEAN, CHECKOUT_REF, CURRENCY, INTEREST_BEARER, NAME, PAYMENT_METHOD, PAYMENT_METHOD_WORDS, RETURN_URL,
+    external_id, id, whole, words,
 };
 use crate::endpoints::kinds::StatusFilters;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::checkout::{CHECKOUT, CHECKOUT_LINE, CheckoutShape};
 use crate::protocol::fault::Fault;
+use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{checkout_path, read_index_span, read_span, refused};
+use crate::service::{CheckoutReference, read_index_span, read_span, refused};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&START_CHECKOUT, &start_checkout),
@@ -38,8 +39,8 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
 ];
 
 /// The argument that names a checkout.
-const CHECKOUT_ARGUMENT: Required<CheckoutRef> = id_or_external_id::<CheckoutId>()
-    .required("The checkout: its id (`chk_...`) or the merchant's own `external_id`.")
+const CHECKOUT_ARGUMENT: Required<CheckoutRef> = CHECKOUT_REF
+    .required("The checkout: its id (`chk_...`), the last segment of its address, or the merchant's own `external_id`.")
     .named("checkout_id");
 
 const NAMED: ArgumentSet<CheckoutRef> = arguments!({ checkout: CHECKOUT_ARGUMENT } => checkout);
@@ -54,7 +55,7 @@ impl FromStr for PaymentOrCheckoutId {
     type Err = ();
 
     fn from_str(text: &str) -> Result<PaymentOrCheckoutId, ()> {
-        let is_id = text.parse::<PaymentId>().is_ok() || text.parse::<CheckoutId>().is_ok();
+        let is_id = text.parse::<PaymentId>().is_ok() || text.parse::<CheckoutReference>().is_ok();
         if is_id { Ok(PaymentOrCheckoutId) } else { Err(()) }
     }
 }
@@ -70,6 +71,9 @@ const METHODS: Field<Vec<PaymentMethod>> = Field {
         if methods.is_empty() || distinct != methods.len() { Err(rule()) } else { Ok(methods) }
     },
 };
+
+/// The amount of a line, which is negative for a discount.
+const LINE_AMOUNT: Field<i64> = Field { value_type: ValueType::AMOUNT, parse: field::signed_amount };
 
 /// The lines of an order.
 const LINES: Field<Vec<CheckoutLine>> = Field {
@@ -93,9 +97,9 @@ fn line(value: &Json) -> Result<CheckoutLine, String> {
     let required = |name: &str| members.get(name).filter(|value| !value.is_null());
     let read = |name: &'static str| required(name).ok_or_else(|| format!("{name} is required"));
     let name = (NAME.parse)(read("name")?).map_err(|fault| format!("name {fault}"))?;
-    let amount = (AMOUNT.parse)(read("amount")?).map_err(|fault| format!("amount {fault}"))?;
+    let amount_minor = (LINE_AMOUNT.parse)(read("amount")?).map_err(|fault| format!("amount {fault}"))?;
     let quantity = required("quantity").map_or(Ok(1), whole::<1, AMOUNT_MAX_MINOR>(1).parse);
-    Ok(CheckoutLine { name, amount, quantity: quantity.map_err(|fault| format!("quantity {fault}"))? })
+    Ok(CheckoutLine { name, amount_minor, quantity: quantity.map_err(|fault| format!("quantity {fault}"))? })
 }
 
 const STARTED: ArgumentSet<StartCheckout> = arguments!({
@@ -107,6 +111,8 @@ const STARTED: ArgumentSet<StartCheckout> = arguments!({
         .optional("The merchant's own reference, unique among its payments and checkouts, 1 to 255 bytes. The newest payment of the checkout has it.")
         .shown(),
     cancel_url: RETURN_URL.optional("The page that a customer goes to who gives up; `return_url` when left out."),
+    page_url: RETURN_URL
+        .optional("The shop's page that shows the checkout by `Till.mount`, of the installation's own origin: a customer whose payment failed elsewhere comes back to it."),
     capture: BOOLEAN.optional("`true` captures on authorization, `false` only authorizes; `true` when left out."),
     payment_methods: METHODS.optional("The methods to offer; all that are enabled when left out."),
     interest_bearer: INTEREST_BEARER.optional("The side that pays the interest of instalments; `customer` when left out."),
@@ -114,7 +120,7 @@ const STARTED: ArgumentSet<StartCheckout> = arguments!({
     expires_in: whole::<CHECKOUT_LIFETIME_MIN_SECONDS, CHECKOUT_LIFETIME_MAX_SECONDS>(3_600)
         .optional("The seconds for which it can be paid; a day when left out."),
     lines: LINES
-        .optional("The lines of the order, whose sum is the amount: `name`, `amount` of one, and `quantity`, 1 when left out.")
+        .optional("The lines of the order, whose sum is the amount: `name`, `amount` of one, negative for a discount, and `quantity`, 1 when left out.")
         .such_as(r#"[{"name": "Tea", "amount": 5000, "quantity": 2}]"#),
     customer: CUSTOMER_DATA,
     offer_saved_cards: BOOLEAN
@@ -138,6 +144,7 @@ const STARTED: ArgumentSet<StartCheckout> = arguments!({
     locale,
     return_url,
     cancel_url,
+    page_url,
     customer,
     offers_saved_cards: offer_saved_cards.unwrap_or(false),
     lifetime_seconds: expires_in.unwrap_or(CHECKOUT_LIFETIME_MAX_SECONDS),
@@ -145,15 +152,14 @@ const STARTED: ArgumentSet<StartCheckout> = arguments!({
 
 fn judge_sum(fields: &mut Fields<'_>, amount: AmountMinor, lines: &[CheckoutLine]) {
     let sum = CheckoutLine::sum_minor(lines);
-    if sum != Some(amount.get()) {
-        let sum = sum.map_or_else(|| "more than any amount".to_owned(), |sum| sum.to_string());
+    if sum != i128::from(amount.get()) {
         fields.fault(Fault::invalid("lines", format!("must sum up to amount, {}: they are {sum}", amount.get())));
     }
 }
 
 static START_CHECKOUT: Declaration = Declaration {
     name: "start-checkout",
-    summary: "Starts a checkout. Answers the address to send the customer to; its last segment is the id (`chk_...`).",
+    summary: "Starts a checkout. Answers the address to send the customer to. Its last segment is the id (`chk_...`), a full stop and a secret: whoever has it can pay.",
     docs: "The page at the address takes the payment, and sends the customer to `return_url` with `payment_id` and `checkout_id` appended. At most one payment of a checkout is alive, whatever the customer does. Send an `Idempotency-Key`, so that a call whose answer was lost can be repeated safely.",
     arguments: STARTED.declared,
     returns: Returns::Text(ADDRESS),
@@ -182,7 +188,7 @@ async fn start_checkout(service: Shared, call: Call<MerchantCaller>) -> Result<R
     let caller = call.caller();
     let answered = service.submit(&call, caller.merchant_id, caller.as_domain(), command, None).await?;
     let Answer::Checkout(checkout_id) = answered.answer else { return Err(ApiError::unhandled()) };
-    let url = call.absolute(&checkout_path(caller.merchant_id, checkout_id));
+    let url = call.absolute(&service.checkout_path(caller.merchant_id, checkout_id));
     Ok(Reply::new(&url).replayed(answered.replayed))
 }
 
@@ -202,11 +208,11 @@ async fn find_checkout(service: Shared, call: Call<MerchantCaller>) -> Result<Re
     let named = call.fields().parse(&CHECKOUT_ARGUMENT)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let checkout = Checkouts::found(&reader, named)?;
-    Ok(Reply::new(&shape(&call, &checkout)))
+    Ok(Reply::new(&shape(&service, &call, &checkout)))
 }
 
-fn shape<'c>(call: &Call<MerchantCaller>, checkout: &'c Checkout) -> CheckoutShape<'c> {
-    let path = checkout_path(call.caller().merchant_id, checkout.id);
+fn shape<'c>(service: &Shared, call: &Call<MerchantCaller>, checkout: &'c Checkout) -> CheckoutShape<'c> {
+    let path = service.checkout_path(call.caller().merchant_id, checkout.id);
     CheckoutShape::new(checkout, call.absolute(&path))
 }
 
@@ -239,7 +245,7 @@ async fn list_checkouts(service: Shared, call: Call<MerchantCaller>) -> Result<R
             read_index_span::<CheckoutsByStatus, Checkouts, _>(&reader, status, request, created.span()).await?
         }
     };
-    let page = page.try_map(|checkout| Ok::<_, ApiError>(shape(&call, checkout)))?;
+    let page = page.try_map(|checkout| Ok::<_, ApiError>(shape(&service, &call, checkout)))?;
     Reply::page(&page.carrying(&[("status", status.map(|status| status.name().to_owned())), created.given()]))
 }
 

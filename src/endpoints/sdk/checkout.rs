@@ -6,7 +6,6 @@ use till_domain::command::{CheckoutChoice, Command, PayCheckout};
 use till_domain::ids::{CardId, CheckoutId, SessionId, TokenId};
 use till_domain::merchant::PaymentMethod;
 use till_domain::records::{Checkouts, Rows};
-use till_domain::refusal::Refusal;
 use till_domain::session::InstallmentPlan;
 use till_domain::time::Millis;
 
@@ -14,22 +13,24 @@ use super::list_installment_plans::{INSTALLMENT_PLAN, PlanShape};
 use super::retrieve_installation_settings::{OFFERED_METHOD, offered_methods};
 use super::select_payment_method::{refuse_given, require_given};
 use super::session::INSTALLATION_ERRORS;
-use crate::endpoints::forms::{BOOLEAN, CARD_REF, PAYMENT_METHOD, SESSION_ID, id, words};
+use crate::endpoints::forms::{BOOLEAN, CARD_REF, CHECKOUT_REFERENCE, PAYMENT_METHOD, SESSION_ID, id, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::checkout::{CHECKOUT_LINE, LineShape};
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::Fields;
-use crate::service::{NamedInstallation, OfferedCheckout, SdkCaller, given_up_to, refused};
+use crate::service::{CheckoutReference, NamedInstallation, OfferedCheckout, SdkCaller, given_up_to};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&RETRIEVE_CHECKOUT, &retrieve_checkout), Endpoint(&PAY_CHECKOUT, &pay_checkout)];
 
-const CHECKOUT_ID: Required<CheckoutId> = id::<CheckoutId>().required("The checkout (`chk_...`).");
+const REFERENCE: Required<CheckoutReference> = CHECKOUT_REFERENCE
+    .required("The checkout: the last segment of its address, which is its id, a full stop and its secret.")
+    .named("checkout_id");
 
-const NAMED: ArgumentSet<(NamedInstallation, CheckoutId)> = arguments!({
+const NAMED: ArgumentSet<(NamedInstallation, CheckoutReference)> = arguments!({
     named: NamedInstallation::arguments::<()>(),
-    checkout_id: CHECKOUT_ID,
-} => (named, checkout_id));
+    reference: REFERENCE,
+} => (named, reference));
 
 object! {
     /// The checkout as its customer sees it, at the time `now`.
@@ -49,13 +50,15 @@ object! {
             "The methods that can pay it now.";
         saved_cards: Array(&ValueType::Object(&SAVED_CARD)) =
             offered.saved_cards.iter().map(SavedCardShape::new).collect::<Vec<_>>(),
-            "The saved cards of its customer, where the shop offers them.";
-        installment_plans: Array(&ValueType::Object(&INSTALLMENT_PLAN)) = plans(offered),
+            "The saved cards of its customer, where the shop offers them and the checkout is open.";
+        installment_plans: Array(&ValueType::Object(&INSTALLMENT_PLAN)) =
+            offered.plans().into_iter().map(PlanShape::new).collect::<Vec<_>>(),
             "The instalment plans that can be chosen.";
         return_url: URL = given_up_to(&offered.checkout), "The page of the shop for a customer who gives up.";
         payment_session_id: Id(SessionId::PREFIX) or null = offered.payment.as_ref().map(|payment| payment.session_id),
             "The session of the payment that is in progress, or of the last one.", shown;
         failure_code: STRING or null = failure_code(offered), "The reason for which the last payment failed.";
+        is_sandbox: BOOLEAN = offered.is_sandbox, "True while the sandbox plays the acquirer: no real money moves.";
         expires_at: TIMESTAMP = offered.checkout.expires_at, "The time until which a new payment can be made of it.";
     }
 }
@@ -72,11 +75,6 @@ object! {
 
 fn lines(checkout: &Checkout) -> Vec<LineShape<'_>> {
     checkout.lines.iter().map(LineShape::new).collect()
-}
-
-fn plans(offered: &OfferedCheckout) -> Vec<PlanShape> {
-    let has_plans = offered.methods.contains(&PaymentMethod::Installment);
-    InstallmentPlan::ALL.into_iter().filter(|_| has_plans).map(PlanShape::new).collect()
 }
 
 fn failure_code(offered: &OfferedCheckout) -> Option<&str> {
@@ -96,18 +94,26 @@ static RETRIEVE_CHECKOUT: Declaration = Declaration {
 
 /// `POST /sdk/retrieve-checkout`
 async fn retrieve_checkout(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let (caller, checkout_id) = service.sdk_call(&call, call.fields().parse(&NAMED)).await?;
+    let (caller, reference) = service.sdk_call(&call, call.fields().parse(&NAMED)).await?;
+    let checkout_id = service.opened_checkout(caller.merchant_id(), reference).ok_or_else(no_such_checkout)?;
     let checkout = caller.reader.get::<Checkouts>(checkout_id)?;
     let checkout = checkout.filter(|checkout| checkout.installation_id == caller.installation.id);
-    let checkout = checkout.ok_or_else(|| refused(&Refusal::CheckoutNotFound))?;
-    let offered = OfferedCheckout::read(&caller.reader, checkout)?;
+    let checkout = checkout.ok_or_else(no_such_checkout)?;
     let now = service.merchant_now(caller.merchant_id())?;
+    let offered = OfferedCheckout::read(&caller.reader, checkout, now)?;
     Ok(Reply::new(&OfferedShape::new(&caller, &offered, now)))
 }
 
-const PAID: ArgumentSet<(NamedInstallation, PayCheckout)> = arguments!({
+/// The refusal of a checkout that a reference does not open. It does not tell whether there is one.
+fn no_such_checkout() -> ApiError {
+    let message = "No checkout of this installation opens with this checkout_id. Send the last segment of the address that \
+                   start-checkout answered, whole: id, full stop and secret.";
+    ApiError::not_found("checkout_id", message)
+}
+
+const PAID: ArgumentSet<(NamedInstallation, (CheckoutReference, PayCheckout))> = arguments!({
     named: NamedInstallation::arguments::<()>(),
-    checkout_id: CHECKOUT_ID,
+    reference: REFERENCE,
     payment_method: PAYMENT_METHOD.required("The payment method that the customer chose."),
     token: id::<TokenId>().optional("The card's token (`tok_...`), for a payment by card.").shown(),
     card: CARD_REF.optional("A saved card that the checkout offers. Not together with `token`.").named("card_id"),
@@ -128,7 +134,8 @@ const PAID: ArgumentSet<(NamedInstallation, PayCheckout)> = arguments!({
         (PaymentMethod::PromptPay, _, _) => CheckoutChoice::PromptPay,
         (PaymentMethod::MobileBanking, _, _) => CheckoutChoice::MobileBanking,
     };
-    (named, PayCheckout { checkout_id, choice, saves_card: saves_card.unwrap_or(false), replaces })
+    let (checkout_id, saves_card) = (reference.id, saves_card.unwrap_or(false));
+    (named, (reference, PayCheckout { checkout_id, choice, saves_card, replaces }))
 });
 
 /// Reports arguments that do not belong to the payment method, and those that it needs.
@@ -181,7 +188,8 @@ static PAY_CHECKOUT: Declaration = Declaration {
 
 /// `POST /sdk/pay-checkout`
 async fn pay_checkout(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let (caller, command) = service.sdk_call(&call, call.fields().parse(&PAID)).await?;
+    let (caller, (reference, command)) = service.sdk_call(&call, call.fields().parse(&PAID)).await?;
+    service.opened_checkout(caller.merchant_id(), reference).ok_or_else(no_such_checkout)?;
     let command = Command::PayCheckout(command);
     Ok(service.submit(&call, caller.merchant_id(), caller.as_domain(), command, None).await?.into())
 }

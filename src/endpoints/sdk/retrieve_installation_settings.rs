@@ -93,7 +93,8 @@ async fn retrieve_installation_settings(service: Shared, call: Call<MerchantCall
     Ok(Reply::new(&SettingsShape::new(&caller, payment_methods)))
 }
 
-fn enabled_methods(reader: &Reader<'_>) -> Result<Vec<PaymentMethod>, ApiError> {
+/// The methods that can be selected now.
+pub(super) fn enabled_methods(reader: &Reader<'_>) -> Result<Vec<PaymentMethod>, ApiError> {
     let mut enabled = Vec::new();
     for method in PaymentMethod::ALL {
         if is_enabled(reader, method)? {

@@ -12,7 +12,7 @@ object! {
     /// A checkout with the address at which it is paid.
     pub(in crate::endpoints) CHECKOUT "checkout" as CheckoutShape<'a> of (checkout: &'a Checkout, url: String) {
         checkout_id: Id(CheckoutId::PREFIX) = checkout.id, "The checkout's id (`chk_...`).";
-        url: URL = url, "The address to send the customer to.";
+        url: URL = url, "The address to send the customer to. Whoever has it can pay.";
         external_id: STRING or null = checkout.external_id, "The merchant's own reference.", such_as("order-1001");
         installation_id: Id(InstallationId::PREFIX) = checkout.installation_id, "The installation that pays it.";
         status: words_of(CheckoutStatus) = checkout.status, "The status.";
@@ -23,6 +23,7 @@ object! {
         capture: BOOLEAN = checkout.capture_mode == CaptureMode::Automatic, "True when it is captured on authorization.";
         return_url: URL = checkout.return_url, "The page that the customer is sent to afterwards.";
         cancel_url: URL = checkout.given_up_url(), "The page that a customer goes to who gives up.";
+        page_url: URL or null = checkout.page_url, "The shop's page that shows the checkout by `Till.mount`.";
         locale: words_of(Locale) or null = checkout.locale, "The language of its page, when one was chosen.";
         lines: Array(&ValueType::Object(&CHECKOUT_LINE)) =
             checkout.lines.iter().map(LineShape::new).collect::<Vec<_>>(),
@@ -49,7 +50,8 @@ object! {
     /// A line of an order.
     pub(in crate::endpoints) CHECKOUT_LINE "checkout_line" as LineShape<'a> of (line: &'a CheckoutLine) {
         name: STRING = line.name, "The name that the customer reads.", such_as("Tea");
-        amount: INTEGER = line.amount, "The amount of one, in minor units.", such_as("5000");
+        amount: INTEGER = line.amount_minor,
+            "The amount of one, in minor units; negative for a discount.", such_as("5000");
         quantity: INTEGER = line.quantity, "The number of them.", such_as("2");
     }
 }

@@ -7,19 +7,23 @@ use super::locale::Locale;
 /// A no-break space.
 const SPACE: char = '\u{a0}';
 
+/// The minus sign of a discount.
+const MINUS: &str = "\u{2212}";
+
 /// The amount in its major unit, such as `THB 1,234.50`.
 pub(super) fn amount(money: Money, locale: Locale) -> String {
-    amount_of(u128::from(money.amount.get()), money.currency, locale)
+    amount_of(i128::from(money.amount.get()), money.currency, locale)
 }
 
 /// The price of several, which may be larger than any amount that is paid.
-pub(super) fn amount_of_several(amount_minor: u64, quantity: u64, currency: Currency, locale: Locale) -> String {
-    amount_of(u128::from(amount_minor) * u128::from(quantity), currency, locale)
+pub(super) fn amount_of_several(amount_minor: i64, quantity: u64, currency: Currency, locale: Locale) -> String {
+    amount_of(i128::from(amount_minor).saturating_mul(i128::from(quantity)), currency, locale)
 }
 
-fn amount_of(minor: u128, currency: Currency, locale: Locale) -> String {
-    let digits = decimal(i128::try_from(minor).unwrap_or(i128::MAX), currency.minor_digits());
-    format!("{}{SPACE}{}", currency.code(), separated(&digits, locale))
+fn amount_of(minor: i128, currency: Currency, locale: Locale) -> String {
+    let digits = decimal(minor.saturating_abs(), currency.minor_digits());
+    let sign = if minor < 0 { MINUS } else { "" };
+    format!("{sign}{}{SPACE}{}", currency.code(), separated(&digits, locale))
 }
 
 /// The digits with the separators of the language. Source: CLDR, `decimal` and `group` of the numbering system `latn`.
@@ -62,9 +66,14 @@ mod tests {
 
     #[test]
     fn the_price_of_several_does_not_overflow() {
-        let text = amount_of_several(u64::MAX, 2, currency("JPY"), Locale::English);
-        assert_eq!(text, "JPY\u{a0}36,893,488,147,419,103,230");
-        let largest = amount_of_several(u64::MAX, u64::MAX, currency("JPY"), Locale::English);
+        let text = amount_of_several(i64::MAX, 2, currency("JPY"), Locale::English);
+        assert_eq!(text, "JPY\u{a0}18,446,744,073,709,551,614");
+        let largest = amount_of_several(i64::MAX, u64::MAX, currency("JPY"), Locale::English);
         assert!(largest.starts_with("JPY\u{a0}170,141"), "{largest}");
+    }
+
+    #[test]
+    fn a_discount_has_a_minus_sign_before_its_currency() {
+        assert_eq!(amount_of_several(-1_050, 2, currency("THB"), Locale::German), "\u{2212}THB\u{a0}21,00");
     }
 }

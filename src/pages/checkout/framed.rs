@@ -32,7 +32,7 @@ pub(in crate::pages) async fn framed(service: Shared, request: BrowserRequest) -
 }
 
 fn view(merchant_id: MerchantId, form: ShownForm) -> FrameView {
-    let ShownForm { installation, methods } = form;
+    let ShownForm { installation, methods, is_sandbox: _ } = form;
     let bearer = methods.contains(&PaymentMethod::Installment).then_some(InterestBearer::Customer);
     FrameView {
         merchant_id: merchant_id.to_string(),

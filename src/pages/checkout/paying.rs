@@ -1,10 +1,10 @@
-//! `/pay/{merchant_id}/{checkout_id}`: the page at which a customer pays a checkout. Its form posts there, and is answered by
+//! `/pay/{merchant_id}/{checkout_id}.{secret}`: the page at which a customer pays a checkout. Its form posts there, and is answered by
 //! a redirect to the page itself, always, so that neither a reload nor the way back ever pays.
 
 use till_domain::command::CheckoutChoice;
 use till_domain::customer::CardRef;
 use till_domain::customer_action::{CustomerAction, CustomerStep};
-use till_domain::ids::{CheckoutId, MerchantId};
+use till_domain::ids::MerchantId;
 use till_domain::merchant::{AcquirerName, PaymentMethod};
 use till_domain::session::InstallmentPlan;
 
@@ -13,20 +13,20 @@ use super::locale;
 use super::{page, shown};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
-use crate::service::{Shared, ShownCheckout, checkout_path};
+use crate::service::{CheckoutReference, Shared, ShownCheckout};
 
 pub(in crate::pages) static PAYING: PageDeclaration =
-    PageDeclaration { pattern: "/pay/{merchant_id}/{checkout_id}", has_form: true };
+    PageDeclaration { pattern: "/pay/{merchant_id}/{checkout}", has_form: true };
 
 /// Shows the page, or does what its form says.
 pub(in crate::pages) async fn open(service: Shared, request: BrowserRequest) -> Result<PageReply, ApiError> {
-    let Some((merchant_id, checkout_id)) = named(&request) else { return Ok(unknown(&request)) };
-    let Some(checkout) = service.shown_checkout(merchant_id, checkout_id).await? else { return Ok(unknown(&request)) };
+    let Some((merchant_id, reference)) = named(&request) else { return Ok(unknown(&request)) };
+    let Some(checkout) = service.shown_checkout(merchant_id, reference).await? else { return Ok(unknown(&request)) };
     request.log_subject(merchant_id);
     if let Some(form) = request.form() {
         let act = PostedAct::read(|name| form.only(name));
         carry_out(&service, merchant_id, &checkout, act).await?;
-        return Ok(PageReply::see_other(own_address(merchant_id, checkout_id, request.whole_query())));
+        return Ok(PageReply::see_other(own_address(&checkout.path, request.whole_query())));
     }
     let wallet = wallet(&service, &checkout).await;
     let view = shown::view(merchant_id, &checkout, wallet);
@@ -35,7 +35,7 @@ pub(in crate::pages) async fn open(service: Shared, request: BrowserRequest) -> 
     Ok(PageReply::html(page::page(&view, locale)))
 }
 
-fn named(request: &BrowserRequest) -> Option<(MerchantId, CheckoutId)> {
+fn named(request: &BrowserRequest) -> Option<(MerchantId, CheckoutReference)> {
     Some((request.text(0).parse().ok()?, request.text(1).parse().ok()?))
 }
 
@@ -46,9 +46,8 @@ fn unknown(request: &BrowserRequest) -> PageReply {
 }
 
 /// The address of the page, in the language that the customer chose.
-fn own_address(merchant_id: MerchantId, checkout_id: CheckoutId, query: &str) -> String {
-    let path = checkout_path(merchant_id, checkout_id);
-    if query.is_empty() { path } else { format!("{path}?{query}") }
+fn own_address(path: &str, query: &str) -> String {
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
 }
 
 /// Does what a form says. What the rules refuse changes nothing, and the page shows the state that there is.

@@ -20,7 +20,7 @@ pub(super) fn view(merchant_id: MerchantId, shown: &ShownCheckout, wallet: Optio
     CheckoutView {
         merchant_id: merchant_id.to_string(),
         installation_id: checkout.installation_id.to_string(),
-        checkout_id: checkout.id.to_string(),
+        checkout_id: shown.reference().to_owned(),
         merchant: profile.name.as_str().to_owned(),
         color: profile.color.map(|color| color.to_string()),
         money: checkout.money,
@@ -29,7 +29,7 @@ pub(super) fn view(merchant_id: MerchantId, shown: &ShownCheckout, wallet: Optio
             .iter()
             .map(|line| Line {
                 name: line.name.as_str().to_owned(),
-                amount_minor: line.amount.get(),
+                amount_minor: line.amount_minor,
                 quantity: line.quantity,
             })
             .collect(),

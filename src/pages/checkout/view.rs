@@ -8,6 +8,7 @@ use till_domain::money::Money;
 pub(super) struct CheckoutView {
     pub(super) merchant_id: String,
     pub(super) installation_id: String,
+    /// The last segment of its address: the id, a full stop and the secret.
     pub(super) checkout_id: String,
     /// The merchant's name.
     pub(super) merchant: String,
@@ -34,8 +35,8 @@ pub(super) struct CheckoutView {
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) name: String,
-    /// The price of one, in minor units.
-    pub(super) amount_minor: u64,
+    /// The price of one, in minor units; negative for a discount.
+    pub(super) amount_minor: i64,
     pub(super) quantity: u64,
 }
 

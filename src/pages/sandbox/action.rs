@@ -74,10 +74,7 @@ fn shown(action: &ShownAction, customer: &AskedCustomer) -> PageReply {
         buttons: buttons(action.page),
     };
     let reply = PageReply::html(page.render().expect("a template into a text cannot fail"));
-    match &customer.return_origin {
-        Some(origin) => reply.with_form_target(origin.clone()),
-        None => reply,
-    }
+    reply.with_form_targets(customer.shop_origins.iter().cloned().collect())
 }
 
 /// The answer to a form. A phone with a wallet has no shop to go back to.

@@ -210,8 +210,8 @@ pub struct PageReply {
     pub(super) content: PageContent,
     /// The refusal that the page tells; None on success.
     pub(super) code: Option<Code>,
-    /// The other origin to which its form may lead.
-    pub(super) form_target: Option<String>,
+    /// The other origins to which its form may lead.
+    pub(super) form_targets: Vec<String>,
     /// The origin whose pages may show it in a frame.
     pub(super) framed_by: Option<String>,
     /// True when pages of every origin may load it.
@@ -222,7 +222,7 @@ pub struct PageReply {
 
 impl PageReply {
     fn of(content: PageContent) -> PageReply {
-        PageReply { content, code: None, form_target: None, framed_by: None, is_shared: false, is_kept: false }
+        PageReply { content, code: None, form_targets: Vec::new(), framed_by: None, is_shared: false, is_kept: false }
     }
 
     /// A page of this text.
@@ -272,10 +272,10 @@ impl PageReply {
         PageReply { code: Some(code), ..self }
     }
 
-    /// The same, where the answer to the page's form may lead to another origin.
+    /// The same, where the answer to the page's form may lead to other origins.
     #[must_use]
-    pub fn with_form_target(self, origin: String) -> PageReply {
-        PageReply { form_target: Some(origin), ..self }
+    pub fn with_form_targets(self, origins: Vec<String>) -> PageReply {
+        PageReply { form_targets: origins, ..self }
     }
 }
 

@@ -44,8 +44,8 @@ impl PageReply {
 impl PageFrame {
     /// The response of a page.
     pub(super) fn respond(self, addressee: &Addressee<'_>, reply: PageReply) -> HttpResponse {
-        let (form_target, framed_by) = (reply.form_target.as_deref(), reply.framed_by.as_deref());
-        let mut response = self.start(addressee, reply.status(), &policy(form_target, framed_by), reply.is_shared);
+        let policy = policy(&reply.form_targets, reply.framed_by.as_deref());
+        let mut response = self.start(addressee, reply.status(), &policy, reply.is_shared);
         match reply.content {
             PageContent::Html(text) => finish_html(&mut response, addressee, text),
             PageContent::SeeOther(address) => response.insert_header((header::LOCATION, address)).finish(),
@@ -64,7 +64,7 @@ impl PageFrame {
 
     /// The page of a refusal.
     pub(super) fn refuse(self, addressee: &Addressee<'_>, error: &ApiError) -> HttpResponse {
-        let mut response = self.start(addressee, error.code().page_status(), &policy(None, None), false);
+        let mut response = self.start(addressee, error.code().page_status(), &policy(&[], None), false);
         if let Some(seconds) = error.retry_after_seconds() {
             response.insert_header((header::RETRY_AFTER, seconds.to_string()));
         }
@@ -120,11 +120,12 @@ fn is_plain_origin(origin: &&str) -> bool {
 }
 
 /// The content security policy. Browsers apply `form-action` to each redirect after a form, too.
-fn policy(form_target: Option<&str>, framed_by: Option<&str>) -> String {
-    let form_target = form_target.filter(is_plain_origin).map_or(String::new(), |origin| format!(" {origin}"));
+fn policy(form_targets: &[String], framed_by: Option<&str>) -> String {
+    let plain = form_targets.iter().map(String::as_str).filter(is_plain_origin);
+    let form_targets: String = plain.map(|origin| format!(" {origin}")).collect();
     let framed_by = framed_by.filter(is_plain_origin).unwrap_or("'none'");
     format!(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'{form_target}; base-uri 'none'; frame-ancestors {framed_by}; require-trusted-types-for 'script'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'{form_targets}; base-uri 'none'; frame-ancestors {framed_by}; require-trusted-types-for 'script'"
     )
 }
 
@@ -135,12 +136,12 @@ mod tests {
     #[test]
     fn an_origin_stands_in_a_policy_only_when_nothing_of_it_has_a_meaning_there() {
         for origin in ["https://shop.example", "http://[::1]:8080", "https://xn--bcher-kva.example:8443"] {
-            let written = policy(Some(origin), Some(origin));
-            assert!(written.contains(&format!("form-action 'self' {origin};")), "{written}");
+            let written = policy(&[origin.to_owned(), "https://cart.example".to_owned()], Some(origin));
+            assert!(written.contains(&format!("form-action 'self' {origin} https://cart.example;")), "{written}");
             assert!(written.contains(&format!("frame-ancestors {origin};")), "{written}");
         }
         for hostile in ["https://a;script-src *", "https://a,b", "https://'self'", "https://*.a", "null", ""] {
-            assert_eq!(policy(Some(hostile), Some(hostile)), policy(None, None), "{hostile}");
+            assert_eq!(policy(&[hostile.to_owned()], Some(hostile)), policy(&[], None), "{hostile}");
         }
     }
 }

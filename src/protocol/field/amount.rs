@@ -24,6 +24,26 @@ pub fn amount(value: &Json) -> Result<u64, String> {
     positive.ok_or_else(|| format!("must be 1 to {AMOUNT_MAX} minor units"))
 }
 
+/// Reads an amount, or a discount: the same with a minus sign before it.
+///
+/// # Errors
+/// The message says what form to send.
+pub fn signed_amount(value: &Json) -> Result<i64, String> {
+    let minor = match value {
+        Json::String(text) => match text.strip_prefix('-') {
+            Some(digits) => plain_digits(digits).map(i64::saturating_neg),
+            None => plain_digits(text),
+        },
+        Json::Number(number) => number.as_integer(),
+        Json::Null | Json::Bool(_) | Json::Array(_) | Json::Object(_) => None,
+    };
+    let minor = minor.ok_or_else(|| REMEDY.to_owned())?;
+    let is_in_range = (1..=AMOUNT_MAX).contains(&minor.unsigned_abs());
+    is_in_range
+        .then_some(minor)
+        .ok_or_else(|| format!("must be 1 to {AMOUNT_MAX} minor units, or less than 0 for a discount"))
+}
+
 /// The integer of a plain run of digits. A run that is too long for 64 bits becomes the largest integer: it is
 /// well-formed, and out of range like any other.
 fn plain_digits(text: &str) -> Option<i64> {
@@ -50,6 +70,20 @@ mod tests {
         assert_eq!(read("\"1\""), Ok(1));
         assert_eq!(read("\"9007199254740991\""), Ok(AMOUNT_MAX));
         assert_eq!(read("9007199254740991"), Ok(AMOUNT_MAX));
+    }
+
+    #[test]
+    fn a_discount_is_an_amount_with_a_minus_sign() {
+        let read = |literal: &str| {
+            let body = parse_object(format!("{{\"amount\":{literal}}}").as_bytes()).expect("an object");
+            signed_amount(&body["amount"])
+        };
+        for (literal, minor) in [("-100", -100), ("\"-100\"", -100), ("100", 100), ("\"100\"", 100), ("-1e2", -100)] {
+            assert_eq!(read(literal), Ok(minor), "{literal}");
+        }
+        for wrong in ["0", "\"-0\"", "\"--1\"", "\"-01\"", "\"+1\"", "-9007199254740992", "1.5", "null"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Customers who are asked to act on a page of the sandbox: contract, section 9.5.
 
-use till_domain::records::{Payments, Profiles, Rows, Single};
+use std::collections::BTreeSet;
+
+use till_domain::records::{Checkouts, Payments, Profiles, Rows, Single};
 use till_sandbox::ShownAction;
 
-use super::return_url::return_origin;
+use super::return_url::origin_of;
 use crate::protocol::api_error::{ApiError, Code};
 use crate::service::lists::open_action;
 use crate::service::submission::Service;
@@ -13,8 +15,8 @@ use crate::service::submission::Service;
 pub struct AskedCustomer {
     /// The name of the shop.
     pub merchant: String,
-    /// The origin of the shop's page that the customer comes back to.
-    pub return_origin: Option<String>,
+    /// The origins of the shop's pages that the customer may come back to.
+    pub shop_origins: BTreeSet<String>,
     /// False when the customer has acted or given up, and after the deadline by the merchant's time.
     pub is_open: bool,
 }
@@ -30,9 +32,11 @@ impl Service {
         let payment = reader.get::<Payments>(action.payment)?.ok_or_else(unknown)?;
         let merchant = reader.get::<Profiles>(Single)?.ok_or_else(unknown)?.name.as_str().to_owned();
         let open = open_action(&reader, &payment, self.merchant_now(action.merchant)?)?;
+        let checkout = payment.checkout_id.map_or(Ok(None), |id| reader.get::<Checkouts>(id))?;
+        let of_checkout = checkout.iter().flat_map(|checkout| [&checkout.cancel_url, &checkout.page_url]).flatten();
         Ok(AskedCustomer {
             merchant,
-            return_origin: return_origin(&payment),
+            shop_origins: [&payment.return_url].into_iter().chain(of_checkout).filter_map(origin_of).collect(),
             is_open: action.is_open && open.is_some(),
         })
     }

@@ -1,23 +1,19 @@
 //! What the customer of a checkout is offered: contract, section 9.6.
 
 use till_domain::card::Card;
-use till_domain::checkout::Checkout;
+use till_domain::checkout::{Checkout, CheckoutStatus};
 use till_domain::customer::CustomerRef;
 use till_domain::decide::can_pay;
-use till_domain::ids::{CheckoutId, CustomerId, MerchantId};
-use till_domain::merchant::PaymentMethod;
+use till_domain::ids::CustomerId;
+use till_domain::merchant::{AcquirerName, PaymentMethod};
 use till_domain::payment::Payment;
 use till_domain::records::{
     Cards, CustomerCards, Customers, CustomersByExternalId, Integrations, Payments, Rows, Unreadable,
 };
+use till_domain::time::Millis;
 
+use super::plan_terms::{PlanTerms, plan_terms};
 use crate::service::submission::Reader;
-
-/// The path of the page of a checkout.
-#[must_use]
-pub fn checkout_path(merchant_id: MerchantId, checkout_id: CheckoutId) -> String {
-    format!("/pay/{merchant_id}/{checkout_id}")
-}
 
 /// The ways to pay that the customer of a checkout is offered, with its newest payment.
 pub struct OfferedCheckout {
@@ -25,10 +21,12 @@ pub struct OfferedCheckout {
     pub checkout: Checkout,
     /// The methods that can pay it now.
     pub methods: Vec<PaymentMethod>,
-    /// The saved cards of its customer, where it offers them and cards can pay it; the oldest first.
+    /// The saved cards of its customer, where it is open and offers them, and cards can pay it; the oldest first.
     pub saved_cards: Vec<Card>,
     /// The payment that is in progress, or the last one.
     pub payment: Option<Payment>,
+    /// True while the sandbox plays the acquirer of one of the methods, or of the payment.
+    pub is_sandbox: bool,
 }
 
 impl OfferedCheckout {
@@ -36,24 +34,35 @@ impl OfferedCheckout {
     ///
     /// # Errors
     /// [`Unreadable`] when a row cannot be read.
-    pub fn read(reader: &Reader<'_>, checkout: Checkout) -> Result<OfferedCheckout, Unreadable> {
-        let methods = methods(reader, &checkout)?;
-        let offers_cards = checkout.offers_saved_cards && methods.contains(&PaymentMethod::Card);
+    pub fn read(reader: &Reader<'_>, checkout: Checkout, now: Millis) -> Result<OfferedCheckout, Unreadable> {
+        let (methods, acquirers) = methods(reader, &checkout)?;
+        let is_open = checkout.status_at(now) == CheckoutStatus::Open;
+        let offers_cards = is_open && checkout.offers_saved_cards && methods.contains(&PaymentMethod::Card);
         let saved_cards = if offers_cards { saved_cards(reader, &checkout)? } else { Vec::new() };
         let payment = checkout.newest_payment().map_or(Ok(None), |id| reader.get::<Payments>(id))?;
-        Ok(OfferedCheckout { checkout, methods, saved_cards, payment })
+        let acquirer = payment.as_ref().map(|payment| payment.acquirer);
+        let is_sandbox = acquirers.into_iter().chain(acquirer).any(|acquirer| acquirer == AcquirerName::Sandbox);
+        Ok(OfferedCheckout { checkout, methods, saved_cards, payment, is_sandbox })
+    }
+
+    /// The instalment plans that can be chosen.
+    #[must_use]
+    pub fn plans(&self) -> Vec<PlanTerms> {
+        plan_terms(&self.methods, self.checkout.interest_bearer, Some(self.checkout.money.amount))
     }
 }
 
-fn methods(reader: &Reader<'_>, checkout: &Checkout) -> Result<Vec<PaymentMethod>, Unreadable> {
-    let mut methods = Vec::new();
+/// The methods that can pay a checkout, and their acquirers.
+fn methods(reader: &Reader<'_>, checkout: &Checkout) -> Result<(Vec<PaymentMethod>, Vec<AcquirerName>), Unreadable> {
+    let (mut methods, mut acquirers) = (Vec::new(), Vec::new());
     for method in checkout.methods.iter().copied() {
         let integration = reader.get::<Integrations>(method)?;
         if can_pay(integration.as_ref(), method, checkout.capture_mode, checkout.money.amount) {
             methods.push(method);
+            acquirers.extend(integration.map(|integration| integration.acquirer));
         }
     }
-    Ok(methods)
+    Ok((methods, acquirers))
 }
 
 fn saved_cards(reader: &Reader<'_>, checkout: &Checkout) -> Result<Vec<Card>, Unreadable> {

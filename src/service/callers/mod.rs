@@ -2,8 +2,10 @@
 //! back to, and the customers who act on pages or come back.
 
 mod checkout;
+mod checkout_address;
 mod installation;
 mod last_used;
+mod plan_terms;
 mod return_url;
 #[cfg(feature = "pages")]
 mod returning;
@@ -14,9 +16,11 @@ mod shown_checkout;
 
 #[cfg(feature = "pages")]
 pub use asked_customer::AskedCustomer;
-pub use checkout::{OfferedCheckout, checkout_path};
+pub use checkout::OfferedCheckout;
+pub use checkout_address::CheckoutReference;
 pub use installation::{NamedInstallation, SdkCaller};
 pub use last_used::LastUsed;
+pub use plan_terms::{PlanTerms, plan_terms};
 #[cfg(feature = "pages")]
 pub use return_url::in_ascii;
 pub use return_url::{given_up_to, returned_to};

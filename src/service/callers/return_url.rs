@@ -2,6 +2,8 @@
 
 use till_domain::checkout::Checkout;
 use till_domain::payment::Payment;
+#[cfg(feature = "pages")]
+use till_domain::text::ReturnUrl;
 use url::form_urlencoded;
 #[cfg(feature = "pages")]
 use url::form_urlencoded::byte_serialize;
@@ -23,6 +25,14 @@ pub fn returned_to(payment: &Payment) -> String {
 #[must_use]
 pub fn given_up_to(checkout: &Checkout) -> String {
     with_appended(checkout.given_up_url().as_str(), &[format!("checkout_id={}", checkout.id)])
+}
+
+/// The page of the shop that shows a checkout in a frame.
+#[cfg(feature = "pages")]
+#[must_use]
+pub fn framed_at(checkout: &Checkout) -> Option<String> {
+    let page = checkout.page_url.as_ref()?;
+    Some(with_appended(page.as_str(), &[format!("checkout_id={}", checkout.id)]))
 }
 
 /// An address with these parameters appended. All else, and the fragment, stays as the merchant gave it, byte for byte.
@@ -63,11 +73,11 @@ fn encoded(text: &str) -> String {
     encoded
 }
 
-/// The origin of the payment's `return_url`, in ASCII.
+/// The origin of a shop's page, in ASCII.
 #[cfg(feature = "pages")]
 #[must_use]
-pub fn return_origin(payment: &Payment) -> Option<String> {
-    let origin = Url::parse(payment.return_url.as_str()).ok()?.origin();
+pub fn origin_of(page: &ReturnUrl) -> Option<String> {
+    let origin = Url::parse(page.as_str()).ok()?.origin();
     origin.is_tuple().then(|| origin.ascii_serialization())
 }
 

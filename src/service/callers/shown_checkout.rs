@@ -3,8 +3,8 @@
 use till_domain::checkout::CheckoutStatus;
 use till_domain::command::{Caller, CheckoutChoice, Command, PayCheckout};
 use till_domain::customer_action::{CustomerAction, CustomerStep};
-use till_domain::ids::{CheckoutId, InstallationId, MerchantId, SessionId};
-use till_domain::merchant::{Installation, PaymentMethod, Platform, Profile};
+use till_domain::ids::{InstallationId, MerchantId, SessionId};
+use till_domain::merchant::{AcquirerName, Installation, PaymentMethod, Platform, Profile};
 use till_domain::records::{
     Checkouts, Installations, Integrations, MerchantDirectory, Payments, Profiles, Rows, Sessions, Single,
 };
@@ -12,6 +12,7 @@ use till_domain::text::QrText;
 use till_domain::time::Millis;
 
 use super::checkout::OfferedCheckout;
+use super::checkout_address::CheckoutReference;
 use crate::protocol::api_error::ApiError;
 use crate::service::lists::open_action;
 use crate::service::submission::{Reader, Service};
@@ -19,6 +20,8 @@ use crate::service::submission::{Reader, Service};
 /// A checkout as its page shows it.
 pub struct ShownCheckout {
     pub profile: Profile,
+    /// The path of its page, which ends in its secret.
+    pub path: String,
     pub offered: OfferedCheckout,
     /// The action that the customer must take now.
     pub action: Option<CustomerAction>,
@@ -34,6 +37,8 @@ pub struct ShownForm {
     pub installation: Installation,
     /// The methods that can be selected now.
     pub methods: Vec<PaymentMethod>,
+    /// True while the sandbox plays the acquirer of one of them.
+    pub is_sandbox: bool,
 }
 
 impl ShownCheckout {
@@ -42,18 +47,26 @@ impl ShownCheckout {
     pub fn installation_id(&self) -> InstallationId {
         self.offered.checkout.installation_id
     }
+
+    /// The last segment of its address, by which calls name it.
+    #[must_use]
+    pub fn reference(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
 }
 
 impl Service {
-    /// A checkout with what its page shows; none when there is no such checkout, or its installation was removed.
+    /// The checkout that a reference opens, with what its page shows; none when it opens none, or the installation of the
+    /// checkout was removed.
     ///
     /// # Errors
     /// `UNAVAILABLE` when rows cannot be read.
     pub async fn shown_checkout(
         &self,
         merchant_id: MerchantId,
-        checkout_id: CheckoutId,
+        reference: CheckoutReference,
     ) -> Result<Option<ShownCheckout>, ApiError> {
+        let Some(checkout_id) = self.opened_checkout(merchant_id, reference) else { return Ok(None) };
         let reader = self.reader(merchant_id).await?;
         let Some(profile) = profile(&reader)? else { return Ok(None) };
         let Some(checkout) = reader.get::<Checkouts>(checkout_id)? else { return Ok(None) };
@@ -62,9 +75,10 @@ impl Service {
         }
         let now = self.merchant_now(merchant_id)?;
         let status = checkout.status_at(now);
-        let offered = OfferedCheckout::read(&reader, checkout)?;
+        let offered = OfferedCheckout::read(&reader, checkout, now)?;
         let action = offered.payment.as_ref().map_or(Ok(None), |payment| open_action(&reader, payment, now))?;
-        Ok(Some(ShownCheckout { profile, offered, action, status, now }))
+        let path = self.checkout_path(merchant_id, checkout_id);
+        Ok(Some(ShownCheckout { profile, path, offered, action, status, now }))
     }
 
     /// The customer pays on the page of a checkout.
@@ -141,12 +155,13 @@ impl Service {
         let Some(installation) = installation.filter(|found| found.platform == Platform::Web) else {
             return Ok(None);
         };
-        let mut methods = Vec::new();
+        let (mut methods, mut is_sandbox) = (Vec::new(), false);
         for method in PaymentMethod::ALL {
-            let integration = reader.get::<Integrations>(method)?;
-            methods.extend(integration.filter(|integration| integration.enabled).map(|_| method));
+            let integration = reader.get::<Integrations>(method)?.filter(|integration| integration.enabled);
+            is_sandbox |= integration.as_ref().is_some_and(|found| found.acquirer == AcquirerName::Sandbox);
+            methods.extend(integration.map(|_| method));
         }
-        Ok(Some(ShownForm { installation, methods }))
+        Ok(Some(ShownForm { installation, methods, is_sandbox }))
     }
 }
 

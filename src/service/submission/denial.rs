@@ -209,6 +209,9 @@ refusals! {
          payment_methods out to offer all that do.";
     SavingNotOffered = InvalidArguments(invalid "save_card"),
         "is possible only for a checkout that was started with offer_saved_cards: true";
+    PageOfAnotherOrigin = InvalidArguments(invalid "page_url"),
+        "must be a page of the installation's own web site: begin it with the installation's identifier, as \
+         https://shop.example/pay begins with https://shop.example. Only an installation of the platform WEB has one";
     ReplacedSessionNotFound = NotFound("replaces"),
         "No payment of this checkout was made by the session that replaces names. Send the one that pay-checkout answered.";
     InvalidState { status, operation } =
@@ -308,6 +311,7 @@ const fn name_of(field: CommandField) -> &'static str {
         CommandField::Identifier => "identifier",
         CommandField::ReturnUrl => "return_url",
         CommandField::CancelUrl => "cancel_url",
+        CommandField::PageUrl => "page_url",
         CommandField::DestinationUrl => "destination_url",
         CommandField::MetadataKey => "key",
         CommandField::MetadataPath => "path",

@@ -13,7 +13,7 @@ shape_struct! {
     /// A line of the order that a checkout shows.
     CheckoutLineV1 of CheckoutLine {
         name: String,
-        amount: u64,
+        amount_minor: i64,
         quantity: u64,
     }
 }
@@ -32,6 +32,7 @@ shape_struct! {
         locale: Option<Tag>,
         return_url: String,
         cancel_url: Option<String>,
+        page_url: Option<String>,
         customer: CustomerFieldsV1 as OF_CHECKOUT,
         offers_saved_cards: bool,
         status: Tag,

@@ -2,11 +2,11 @@
 //!
 //! Shape (integers big-endian, offsets in bytes):
 //! ```text
-//!       0 magic (8) = "TILLKEYS" | 8 format (1) = 1 | 9 number of keys (1) = 7 | 10 root key check (16)
-//!      26 seven wrapped keys (73 each), in the order of the table:
+//!       0 magic (8) = "TILLKEYS" | 8 format (1) = 1 | 9 number of keys (1) = 8 | 10 root key check (16)
+//!      26 eight wrapped keys (73 each), in the order of the table:
 //!             0 purpose (1) | 1 nonce (24) | 25 ciphertext (32) | 57 tag (16)
-//!     537 CRC-32C of everything before (4)
-//!     541 end
+//!     610 CRC-32C of everything before (4)
+//!     614 end
 //! ```
 //! A key is wrapped by XChaCha20-Poly1305 under the root key with the purpose's name as associated data. The
 //! root key check is the first 16 bytes of a BLAKE3 key derived from the root key: it differs when the root
@@ -21,13 +21,15 @@
 //! | 5 | `subject_wrap` | wraps the keys of single persons |
 //! | 6 | `lookup` | finds a customer by e-mail or mobile without storing either in an index |
 //! | 7 | `api_key_secret` | seals API keys kept for a replay |
+//! | 8 | `address_secret` | makes the secrets of addresses |
 //!
 //! Changing the root key ([`Keyring::rewrap`]) leaves the purpose keys as they are, so that nothing else on
 //! disk changes. A further purpose needs format 2.
 
 use std::fmt;
 
-use till_domain::ids::MerchantId;
+use till_domain::address_secret::AddressSecret;
+use till_domain::ids::{MerchantId, RawId};
 use zeroize::Zeroizing;
 
 use super::card_number::CardNumber;
@@ -41,7 +43,7 @@ const WRAPPED_LEN: usize = 1 + NONCE_LEN + SecretKey::LEN + TAG_LEN;
 const CRC_LEN: usize = 4;
 const LEN: usize = HEAD_LEN + WRAPPED_LEN * Purpose::ALL.len() + CRC_LEN;
 
-const _: () = assert!(HEAD_LEN == 26 && WRAPPED_LEN == 73 && LEN == 541, "on disk since format 1");
+const _: () = assert!(HEAD_LEN == 26 && WRAPPED_LEN == 73 && LEN == 614, "on disk since format 1");
 
 /// The reason for which a key ring does not open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -76,6 +78,7 @@ till_domain::word_enum! {
         SubjectWrap = 5 => "subject_wrap",
         Lookup = 6 => "lookup",
         ApiKeySecret = 7 => "api_key_secret",
+        AddressSecret = 8 => "address_secret",
     }
 }
 
@@ -87,6 +90,16 @@ pub enum LookupKind {
     Email = 1,
     /// A mobile number, normalized.
     Mobile = 2,
+}
+
+/// A kind of address with a secret. The numbers are part of what the secrets are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum AddressKind {
+    /// The page at which a checkout is paid.
+    Checkout = 1,
+    /// The page of this server to which the customer of a payment session comes back.
+    Return = 2,
 }
 
 /// The keys of each purpose, open. Zeroized when dropped, and never shown.
@@ -174,6 +187,15 @@ impl Keyring {
         self.key(Purpose::Lookup).digest(&[&merchant.to_bytes(), &kind, normalized.as_bytes()])
     }
 
+    /// The secret in the address of a merchant's object. It is the same whenever it is asked for, so it is stored nowhere;
+    /// addresses of different kinds, merchants and objects have different ones.
+    #[must_use]
+    pub fn address_secret(&self, merchant: MerchantId, kind: AddressKind, object: RawId) -> AddressSecret {
+        let parts: [&[u8]; 3] = [&[kind as u8], &merchant.to_bytes(), &object.to_bytes()];
+        let digest = self.key(Purpose::AddressSecret).digest(&parts);
+        AddressSecret::from_bytes(*digest.first_chunk().expect("a digest has 32 bytes"))
+    }
+
     /// The key of one purpose.
     pub(super) fn key(&self, purpose: Purpose) -> &SecretKey {
         &self.keys[usize::from(purpose as u8) - 1]
@@ -188,7 +210,7 @@ impl Keyring {
         let mut bytes = Vec::with_capacity(LEN);
         bytes.extend_from_slice(&MAGIC);
         bytes.push(FORMAT);
-        bytes.push(u8::try_from(Purpose::ALL.len()).expect("there are seven purposes"));
+        bytes.push(u8::try_from(Purpose::ALL.len()).expect("there are eight purposes"));
         bytes.extend_from_slice(&root.check());
         for (purpose, nonce) in Purpose::ALL.into_iter().zip(nonces) {
             let mut key = Zeroizing::new(*self.key(purpose).expose());
@@ -305,14 +327,14 @@ mod tests {
 
     #[test]
     fn the_bytes_are_those_on_disk_since_format_1() {
-        let nonces = std::array::from_fn(|index| [u8::try_from(index).expect("below 7"); NONCE_LEN]);
+        let nonces = std::array::from_fn(|index| [u8::try_from(index).expect("below 8"); NONCE_LEN]);
         let bytes = fixed_keyring().wrap(&root("a"), &nonces);
-        assert_eq!(bytes.len(), 541);
-        assert_eq!(bytes[..10], *b"TILLKEYS\x01\x07");
+        assert_eq!(bytes.len(), 614);
+        assert_eq!(bytes[..10], *b"TILLKEYS\x01\x08");
         assert_eq!(bytes[10..26], root("a").check());
         assert_eq!((bytes[26 + 73], &bytes[26 + 74..26 + 98]), (2, [1; NONCE_LEN].as_slice()));
         let digest = blake3::hash(&bytes).to_hex();
-        assert_eq!(digest.as_str(), "f2ddc96fd11294688280d20acb0f2e8f31e471834d8e3b207272a854eb6d131f");
+        assert_eq!(digest.as_str(), "b2f6194ca474b48a8b120417bf0ba87486c36a5347e094c5451a28c917f76cbe");
         assert!(same_keys(&fixed_keyring(), &Keyring::open(&root("a"), &bytes).expect("opens")));
     }
 
@@ -388,6 +410,21 @@ mod tests {
         assert_eq!(hex(email), "f08cc82dadea88440fea7816100f4809c145a369fbc1fbd45cb48450478ea071");
         let mobile = keyring.lookup_digest(ONE, LookupKind::Mobile, "+66812345678");
         assert_eq!(hex(mobile), "e2a8c2530547e3d48825215cf9cffdb7640f4c2e500895cb9bf60199863ba820");
+    }
+
+    #[test]
+    fn the_secret_of_an_address_is_always_the_same_and_no_other_addresses() {
+        let keyring = fixed_keyring();
+        let object = |byte| RawId::from_bytes([byte; 16]);
+        let secret = |merchant, kind, byte| keyring.address_secret(merchant, kind, object(byte)).to_string();
+        let first = secret(ONE, AddressKind::Checkout, 1);
+        assert_eq!(first, "5k87241kx8wqwqefa17wp1xbxs");
+        let others = [
+            secret(OTHER, AddressKind::Checkout, 1),
+            secret(ONE, AddressKind::Return, 1),
+            secret(ONE, AddressKind::Checkout, 2),
+        ];
+        assert!(others.iter().all(|other| *other != first), "{others:?}");
     }
 
     #[test]

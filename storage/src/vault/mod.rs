@@ -21,7 +21,7 @@ mod vault_key;
 mod webhook_secrets;
 
 pub use card_number::{CardNumber, CardNumberError};
-pub use keyring::{Keyring, KeyringError, LookupKind};
+pub use keyring::{AddressKind, Keyring, KeyringError, LookupKind};
 pub use root_key::{RootKey, RootKeyError};
 pub use row_owners::{CardNumberOf, SubjectId, SubjectKind, WebhookSecretOf};
 pub use sealed::{NoRandomness, SealedError};

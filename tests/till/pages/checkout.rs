@@ -14,6 +14,8 @@ struct Customer {
     shop: Shop,
     browser: Browser,
     id: String,
+    /// The last segment of its address.
+    reference: String,
     path: String,
 }
 
@@ -34,8 +36,9 @@ impl Customer {
         );
         let url = shop.call("start-checkout", &body).id();
         let path = url.strip_prefix(server.public()).expect("an address of the server").to_owned();
-        let id = path.rsplit('/').next().expect("a segment").to_owned();
-        Customer { browser: Browser::of(&server), server, shop, id, path }
+        let reference = path.rsplit('/').next().expect("a segment").to_owned();
+        let id = reference.split_once('.').expect("an id and a secret").0.to_owned();
+        Customer { browser: Browser::of(&server), server, shop, id, reference, path }
     }
 
     /// The text of the page, after the checks that hold for every page.
@@ -62,7 +65,7 @@ impl Customer {
     }
 
     fn session(&self) -> String {
-        let offered = self.shop.sdk("retrieve-checkout", &json!({ "checkout_id": self.id })).ok();
+        let offered = self.shop.sdk("retrieve-checkout", &json!({ "checkout_id": self.reference })).ok();
         offered["payment_session_id"].as_str().expect("a session").to_owned()
     }
 }
@@ -197,6 +200,35 @@ fn a_failed_payment_leads_back_to_the_page_and_an_ended_one_to_the_shop() {
 }
 
 #[test]
+fn a_session_without_the_secret_of_its_way_back_leads_to_no_checkout() {
+    let of_page = json!({ "page_url": "https://shop.example/pay?order=1" });
+    for (more, with_secret) in [(json!({}), None), (of_page, Some("https://shop.example/pay?order=1&checkout_id="))] {
+        let customer = Customer::of(&more);
+        customer.posts(&[("action", "pay"), ("payment_method", "MOBILE_BANKING")]);
+        let text = customer.page_with("Continue to your bank");
+        let begin = text.find("/sandbox/bank/").expect("a link to the bank");
+        let step = text[begin..].split('"').next().expect("its end").to_owned();
+        let bank = customer.browser.get(&step);
+        let policy = bank.header("content-security-policy").expect("a policy");
+        assert!(policy.contains("form-action 'self' https://shop.example;"), "{policy}");
+        let session = customer.session();
+        let back = customer.browser.post(&step, "outcome=fail").header("location").expect("the way back").to_owned();
+        let alone = format!("/return/{}/{session}", customer.shop.merchant_id);
+        let (begin, secret) = back.split_once('.').expect("a secret");
+        assert_eq!(begin, alone);
+        customer.page_with("Payment failed");
+        let lead = |path: &str| customer.browser.get(path).header("location").map(str::to_owned);
+        let page = with_secret.map_or(customer.path.clone(), |page| format!("{page}{}", customer.id));
+        assert_eq!(lead(&back).as_ref(), Some(&page));
+        let cart = format!("https://shop.example/cart?checkout_id={}", customer.id);
+        assert_eq!(lead(&alone), Some(if with_secret.is_some() { page } else { cart }));
+        assert_eq!(customer.browser.get(&format!("{alone}.{}", customer.reference)).status, 404);
+        let others = format!("{alone}.{}", secret.chars().rev().collect::<String>());
+        assert_eq!(customer.browser.get(&others).status, 404);
+    }
+}
+
+#[test]
 fn the_language_is_the_customers_then_the_checkouts_then_the_browsers() {
     let customer = Customer::of(&json!({ "locale": "de" }));
     let of = |path: &str, accepted: &str| {
@@ -217,10 +249,11 @@ fn the_language_is_the_customers_then_the_checkouts_then_the_browsers() {
 #[test]
 fn unknown_suspended_and_removed_checkouts_are_pages() {
     let customer = Customer::of(&json!({}));
-    let Customer { server, shop, browser, id, path } = &customer;
+    let Customer { server, shop, browser, id, reference, path } = &customer;
     for unknown in [
         format!("/pay/{}/chk_01h2e8kqvbfwea724h75qc655w", shop.merchant_id),
-        format!("/pay/mer_01h2e8kqvbfwea724h75qc655w/{id}"),
+        format!("/pay/{}/{id}", shop.merchant_id),
+        format!("/pay/mer_01h2e8kqvbfwea724h75qc655w/{reference}"),
         "/pay/x/y".to_owned(),
     ] {
         let text = shown(&browser.get(&unknown), 404);
@@ -333,6 +366,6 @@ fn the_log_names_the_page_by_its_pattern() {
     let session = customer.session();
     assert!(customer.server.stop());
     let text = read_to_string(&log).expect("it was written");
-    assert!(text.contains("/pay/{merchant_id}/{checkout_id}"), "{text}");
+    assert!(text.contains("/pay/{merchant_id}/{checkout}"), "{text}");
     assert!(!text.contains(&customer.id) && !text.contains(&session), "a capability in the log: {text}");
 }
