@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Server, Shop, Start, merged, temporary, thb};
+use crate::harness::{Client, PATIENCE, Server, Shop, Start, first_answer, merged, temporary, thb};
+use crate::pages::browser::Browser;
 
 /// Numbers with a valid check digit that no other test and no table of test cards has.
 /// Of American Express, whose codes have four digits.
@@ -143,6 +144,29 @@ fn badly(server: &Server, shop: &Shop, number: &str, code: &str) -> Vec<String> 
     answers
 }
 
+/// The secret of a checkout whose page was opened and whose calls were made, well and badly, and which is paid.
+fn checkout_secret(server: &Server, shop: &Shop) -> String {
+    let body = json!({
+        "installation_id": shop.installation_id, "amount": "1000", "currency": "THB",
+        "return_url": "https://shop.example/done", "page_url": "https://shop.example/pay",
+    });
+    let client = shop.client().idempotency_key("one checkout");
+    let url = client.post("/merchants/start-checkout", &body).id();
+    let reference = url.rsplit('/').next().expect("a segment").to_owned();
+    let named = |more: Value| merged(&json!({ "checkout_id": reference }), &more);
+    shop.sdk("retrieve-checkout", &named(json!({}))).ok();
+    shop.sdk("pay-checkout", &named(json!({ "payment_method": "PROMPTPAY" }))).refused("NOT_SUPPORTED");
+    let browser = Browser::of(server);
+    let path = url.strip_prefix(server.public()).expect("an address of the server");
+    assert_eq!(browser.get(path).status, 200);
+    assert_eq!(browser.get(&format!("{path}x/")).status, 404);
+    let plan = json!({ "payment_method": "INSTALLMENT", "installment_plan_id": "sandbox_3_months" });
+    shop.sdk("pay-checkout", &named(plan)).id();
+    let found = || shop.call("find-checkout", &json!({ "checkout_id": reference })).ok();
+    first_answer(PATIENCE, "it is paid", found, |checkout| checkout["status"] == "COMPLETED");
+    reference.split_once('.').expect("an id and a secret").1.to_owned()
+}
+
 /// Card numbers in every field that is stored in clear: the call, and the faulty argument.
 fn typed(server: &Server, shop: &Shop, number: &str) -> Vec<String> {
     let (session, merchant) = (shop.session(1_000), json!({ "merchant_id": shop.merchant_id }));
@@ -198,6 +222,7 @@ fn no_card_code_customer_or_key_is_in_a_log_or_a_file() {
     let named = server.admin_client().idempotency_key("kept");
     let kept = named.post("/admin/generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Kept" })).ok();
     let kept = kept["key"].as_str().expect("a key").to_owned();
+    let secret = checkout_secret(&server, &shop);
     let mut answers = session(&server, &shop, 1);
     TYPED.iter().for_each(|number| answers.extend(typed(&server, &shop, number)));
     let metrics = server.metrics();
@@ -206,7 +231,7 @@ fn no_card_code_customer_or_key_is_in_a_log_or_a_file() {
     let dashed = TYPED[1].replace(' ', "-");
     let personal =
         [NUMBERS[0], NUMBERS[1], TYPED[0], TYPED[1], &dashed, EMAIL, MOBILE, NAME, "Wilhelmina", HOLDER, "Holderby"];
-    let secrets = [keys.as_slice(), &personal].concat();
+    let secrets = [keys.as_slice(), &personal, &[&secret]].concat();
     WrittenTexts::answered(metrics, answers).is_clean(&secrets);
     server.kill();
     let written = WrittenTexts::of(server.data(), &log);
