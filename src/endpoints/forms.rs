@@ -44,7 +44,15 @@ macro_rules! named_ids {
         impl NamedId for $id {
             const WHAT: &'static str = $what;
         }
-    )+};
+    )+
+
+    /// The words for what a text names, when it is an id.
+    pub(super) fn words_for(text: &str) -> Option<&'static str> {
+        $(if text.parse::<$id>().is_ok() {
+            return Some($what);
+        })+
+        None
+    }};
 }
 
 named_ids! {
@@ -125,7 +133,12 @@ pub(super) const fn time(example: u64) -> Field<Millis> {
     let limits = Some((0, SECONDS_MAX));
     Field {
         value_type: ValueType::Integer(Integer { is_time: true, limits, example: Some(example) }),
-        parse: |value| field::integer(0..=SECONDS_MAX)(value).map(|seconds| Millis(0).plus_seconds(seconds)),
+        parse: |value| {
+            let seconds = field::integer(0..=SECONDS_MAX)(value);
+            let seconds =
+                seconds.map_err(|fault| format!("{fault}: it is a time in Unix seconds, as 1893456000 is 2030-01-01"));
+            seconds.map(|seconds| Millis(0).plus_seconds(seconds))
+        },
     }
 }
 

@@ -1,12 +1,15 @@
 //! The kinds of objects that merchants' calls find and list.
 
+use std::fmt::Display;
+
 use serde::Serialize;
-use till_domain::ids::IdOrExternalId;
+use till_domain::ids::{CheckoutId, IdOrExternalId, SessionId};
 use till_domain::records::{Rows, Table};
 use till_domain::text::ExternalId;
 use till_storage::shapes::StoredTable;
 
 use super::created_at::{CreatedAt, MerchantClock};
+use super::forms::words_for;
 use crate::access::MerchantCaller;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::arguments::{ArgumentSet, NamedId, Required, page};
@@ -33,20 +36,23 @@ pub(super) trait Kind: StoredTable<Key: NamedId> {
 /// A kind of object that calls name.
 pub(super) trait NamedKind: StoredTable<Key: NamedId> {
     /// The type of the names of objects in calls.
-    type Name;
+    type Name: Display;
 
     /// The argument that names an object.
     const ARGUMENT: Required<Self::Name>;
 
     /// The row of the object of that name.
-    fn row(reader: &Reader<'_>, name: Self::Name) -> Result<Option<Self::Row>, ApiError>;
+    fn row(reader: &Reader<'_>, name: &Self::Name) -> Result<Option<Self::Row>, ApiError>;
 
     /// The refusal of a name that no object has.
     fn unknown() -> ApiError;
 
     /// The row of the object of that name, or the refusal.
     fn found(reader: &Reader<'_>, name: Self::Name) -> Result<Self::Row, ApiError> {
-        Self::row(reader, name)?.ok_or_else(Self::unknown)
+        Self::row(reader, &name)?.ok_or_else(|| {
+            let hint = misplaced::<Self::Key>(&name.to_string());
+            hint.map_or_else(Self::unknown, |hint| Self::unknown().with_note(&hint))
+        })
     }
 }
 
@@ -103,7 +109,7 @@ macro_rules! named_kind {
 
             const ARGUMENT: Required<$name> = $argument;
 
-            fn row(reader: &Reader<'_>, name: $name) -> Result<Option<Self::Row>, ApiError> {
+            fn row(reader: &Reader<'_>, name: &$name) -> Result<Option<Self::Row>, ApiError> {
                 ($row)(reader, name)
             }
 
@@ -117,18 +123,32 @@ macro_rules! named_kind {
 pub(super) use named_kind;
 
 /// The row of an object by its id, or by the identifier that the index `I` has.
-pub(super) fn row_of<I, T>(reader: &Reader<'_>, name: IdOrExternalId<T::Key>) -> Result<Option<T::Row>, ApiError>
+pub(super) fn row_of<I, T>(reader: &Reader<'_>, name: &IdOrExternalId<T::Key>) -> Result<Option<T::Row>, ApiError>
 where
     I: Table<Key = ExternalId, Row = T::Key>,
     T: Table,
 {
-    let id = reader.id_of::<I>(&name)?;
+    let id = reader.id_of::<I>(name)?;
     Ok(id.map_or(Ok(None), |id| reader.get::<T>(id))?)
 }
 
 /// The row of an object by its id.
-pub(super) fn row_under<T: Table>(reader: &Reader<'_>, id: T::Key) -> Result<Option<T::Row>, ApiError> {
-    Ok(reader.get::<T>(id)?)
+pub(super) fn row_under<T: Table>(reader: &Reader<'_>, id: &T::Key) -> Result<Option<T::Row>, ApiError> {
+    Ok(reader.get::<T>(id.clone())?)
+}
+
+/// What to do with a name that no object has and that is the address of a checkout, or an id of another kind.
+fn misplaced<K: NamedId>(name: &str) -> Option<String> {
+    if K::WHAT == CheckoutId::WHAT && name.contains("://") {
+        return Some("Of an address, send the last segment alone.".to_owned());
+    }
+    let words = words_for(name).filter(|words| *words != K::WHAT)?;
+    let taken_by = if words == SessionId::WHAT {
+        ", which initiate-payment-flow takes, and retrieve-payment-session of /sdk: a payment has an id of its own"
+    } else {
+        ""
+    };
+    Some(format!("The one that was sent is {words}{taken_by}."))
 }
 
 /// Answers the object that a call names.

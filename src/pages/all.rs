@@ -21,3 +21,43 @@ pub fn browser_pages(service: &Shared) -> BrowserPages {
     pages.push(browser_page(&checkout::QR_PICTURE, service.clone(), checkout::qr_picture));
     BrowserPages { pages, assets: &ASSETS, refusal: refusal::page }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// The paths of all patterns below a directory of sources.
+    fn patterns(directory: &Path, found: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(directory).expect("readable") {
+            let path = entry.expect("it lists").path();
+            if path.is_dir() {
+                patterns(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let source = fs::read_to_string(&path).expect("readable");
+                let texts = source.split("{ pattern: \"").skip(1).filter_map(|rest| rest.split('"').next());
+                found.extend(texts.map(str::to_owned));
+            }
+        }
+    }
+
+    /// A proxy that passes only the paths of the table on has every page.
+    #[test]
+    fn the_operators_table_of_listeners_has_the_path_of_each_page_and_file() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut paths: BTreeSet<String> = ASSETS.iter().map(|asset| (asset.path)().to_owned()).collect();
+        patterns(&root.join("src/pages"), &mut paths);
+        assert!(paths.len() > ASSETS.len() + 8, "{paths:?}");
+        let document = fs::read_to_string(root.join("docs/operations.md")).expect("readable");
+        let row =
+            document.lines().find(|line| line.ends_with("| browsers of customers: [pages](#pages-for-customers) |"));
+        let row = row.expect("the row of the pages");
+        for path in paths {
+            let first = path.split('/').nth(1).unwrap_or_default();
+            assert!(row.contains(&format!("`/{first}/...`")) || row.contains(&format!("`{path}`")), "{path}: {row}");
+        }
+    }
+}

@@ -63,16 +63,15 @@ impl Fault {
         Fault::new(FaultKind::Unknown { suggestion }, argument, message)
     }
 
-    /// The same fault with another message.
+    /// The same with advice, which says what to send or do instead. None is given by an empty one.
     #[must_use]
-    pub fn with_message(self, message: impl Into<String>) -> Fault {
-        Fault { message: message.into(), ..self }
-    }
-
-    /// An argument that the endpoint does not have and that belongs elsewhere, as `message` says.
-    #[must_use]
-    pub fn unknown_because(argument: &str, message: impl Into<String>) -> Fault {
-        Fault::new(FaultKind::Unknown { suggestion: None }, argument, message)
+    pub fn with_advice(self, advice: &str) -> Fault {
+        let message = match (&self.kind, advice) {
+            (_, "") => self.message,
+            (FaultKind::Unknown { suggestion: Some(_) }, advice) => format!("{} {advice}", self.message),
+            (_, advice) => format!("{}: {advice}", self.message),
+        };
+        Fault { message, ..self }
     }
 
     /// A stale version. `current` is the version to read and send.
@@ -156,6 +155,10 @@ mod tests {
         let unknown = Fault::unknown("external_Id", Some("external_id")).to_json();
         assert_eq!((&unknown["type"], &unknown["suggestion"]), (&json!("unknown"), &json!("external_id")));
         assert!(Fault::unknown("x", None).to_json().get("suggestion").is_none());
+        let message = |suggestion, advice| Fault::unknown("x", suggestion).with_advice(advice).message().to_owned();
+        assert_eq!(message(Some("y"), "Send z"), "is not an argument of this endpoint; did you mean y? Send z");
+        assert_eq!(message(None, "send z"), "is not an argument of this endpoint: send z");
+        assert_eq!(message(None, ""), "is not an argument of this endpoint");
         let stale = Fault::version_mismatch("version", 7).to_json();
         assert_eq!((&stale["type"], &stale["current"]), (&json!("version_mismatch"), &json!(7)));
         assert_eq!(Fault::not_a_set("path", "is a string").to_json()["type"], "not_a_set");

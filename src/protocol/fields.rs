@@ -4,19 +4,17 @@ use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Declaration;
 use crate::protocol::fault::Fault;
 use crate::protocol::json::{Json, Object};
+use crate::protocol::synonyms::{self, Meant, is_spelt_like};
 
 /// The limit of characters of an unknown argument's name that are repeated to the caller. A longer name does not get a
 /// suggestion either: the cost of comparing names is the product of their lengths.
 const NAME_REPEATED_MAX: usize = 64;
 
-/// The message about metadata at a call that takes none.
-const METADATA_IS_ELSEWHERE: &str = "is not an argument of this endpoint: metadata is kept by calls of its own, such as sync-metadata of /merchants, under a key of your choice";
+/// Letters of a word for each typing error in it beside the first: 1 in 5.
+const LETTERS_PER_EDIT: usize = 5;
 
-/// The message about a page's number, which no list has.
-const PAGES_HAVE_CURSORS: &str = "is not an argument of this endpoint; did you mean after? Send the last id of a page, or as the whole body the next that the page has";
-
-/// The limit of the distance between a name and its suggestion, in edits per length of the longer: 1 in 2.
-const SUGGESTION_DISTANCE_DIVISOR: usize = 2;
+/// The shortest word in which a typing error is told from another word.
+const MISTYPED_WORD_MIN: usize = 3;
 
 /// The arguments of one call, by the declaration of its endpoint.
 ///
@@ -186,46 +184,32 @@ fn unknown_argument(declaration: &Declaration, name: &str) -> Fault {
         let start: String = name.chars().take(NAME_REPEATED_MAX).collect();
         return Fault::unknown(&format!("{start}…"), None);
     }
-    let names = || declaration.arguments.iter().map(|argument| argument.name);
-    let suggestion = names().find(|known| is_called(name, known)).or_else(|| nearest(name, names()));
-    match (name, suggestion) {
-        ("metadata", None) => Fault::unknown_because(name, METADATA_IS_ELSEWHERE),
-        ("page" | "offset" | "page_number" | "page_token", Some(suggestion)) => {
-            Fault::unknown(name, Some(suggestion)).with_message(PAGES_HAVE_CURSORS)
-        }
-        (_, suggestion) => Fault::unknown(name, suggestion),
+    let names = declaration.arguments.iter().map(|argument| argument.name);
+    let is_respelt = names.clone().any(|known| is_spelt_like(name, known));
+    match synonyms::argument(name, names.clone()).filter(|_| !is_respelt) {
+        Some(Meant { ours, advice }) => Fault::unknown(name, ours).with_advice(advice),
+        None => Fault::unknown(name, nearest(name, names)),
     }
 }
 
-/// True when other interfaces use that name for this argument.
-fn is_called(name: &str, known: &str) -> bool {
-    match name {
-        "limit" | "page_size" | "count" => known == "per_page",
-        "starting_after" | "cursor" | "page" | "offset" | "page_number" | "page_token" => known == "after",
-        "ending_before" => known == "before",
-        "cvc" | "cvv" | "cvn" | "cid" => known == "security_code",
-        "exp_month" | "exp_year" | "exp" | "expiry" => known == "expiration_date",
-        "enabled_events" | "event_types" => known == "events",
-        "payment_intent" | "charge" => known == "payment_id",
-        "capture_method" => known == "capture",
-        "amount_to_capture" => known == "amount",
-        "created" => known == "created_at",
-        "url" => known.ends_with("_url"),
-        "email" => known.ends_with("_email"),
-        "phone" => known.ends_with("_mobile"),
-        "id" => known.ends_with("_id"),
-        _ => false,
-    }
-}
-
-/// The known name that a mistyped one probably stands for. Letter case, `-` for `_` and a few edits are ignored.
+/// The known name that a mistyped one stands for. Letter case, separators and a few edits are ignored.
 pub(in crate::protocol) fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let folded = name.to_lowercase().replace('-', "_");
-    let distances =
-        known.map(|candidate| (strsim::damerau_levenshtein(&folded, &candidate.replace('-', "_")), candidate));
-    let (distance, candidate) = distances.min()?;
-    let longer = folded.chars().count().max(candidate.len());
-    (distance * SUGGESTION_DISTANCE_DIVISOR < longer).then_some(candidate)
+    let distance = |known: &str| strsim::damerau_levenshtein(&folded, &known.replace('-', "_"));
+    let near = known.filter(|known| is_spelt_like(name, known) || is_mistyped(&folded, &known.replace('-', "_")));
+    near.min_by_key(|known| distance(known))
+}
+
+/// True when each word is the known one but for typing errors. One word that is another one makes the name that of another
+/// thing: `success_url` is no mistyped `cancel_url`.
+fn is_mistyped(name: &str, known: &str) -> bool {
+    let (words, known): (Vec<&str>, Vec<&str>) = (name.split('_').collect(), known.split('_').collect());
+    words.len() == known.len() && words.iter().zip(known).all(|(word, known)| is_mistyped_word(word, known))
+}
+
+fn is_mistyped_word(word: &str, known: &str) -> bool {
+    let edits_max = if known.len() < MISTYPED_WORD_MIN { 0 } else { (known.len() / LETTERS_PER_EDIT).max(1) };
+    strsim::damerau_levenshtein(word, known) <= edits_max
 }
 
 #[cfg(test)]
@@ -347,41 +331,25 @@ mod tests {
     }
 
     #[test]
-    fn names_of_another_payment_service_are_refused_with_ours() {
-        for (name, ours) in [
-            ("cvc", "security_code"),
-            ("exp_month", "expiration_date"),
-            ("exp_year", "expiration_date"),
-            ("url", "destination_url"),
-            ("enabled_events", "events"),
-            ("page", "after"),
-            ("cursor", "after"),
-            ("payment_intent", "payment_id"),
-            ("capture_method", "capture"),
-            ("created", "created_at"),
-            ("email", "customer_email"),
-            ("phone", "customer_mobile"),
+    fn another_thing_is_never_suggested_for_a_mistyped_name() {
+        for (name, known) in [
+            ("success_url", "cancel_url"),
+            ("destination", "description"),
+            ("updated_at", "created_at"),
+            ("expires_at", "expires_in"),
+            ("account", "amount"),
+            ("refund_id", "payment_id"),
+            ("member", "number"),
         ] {
-            let known = [
-                "number",
-                "name",
-                "expiration_date",
-                "security_code",
-                "usage",
-                "currency",
-                "per_page",
-                "after",
-                "before",
-                "destination_url",
-                "events",
-                "payment_id",
-                "amount",
-                "capture",
-                "created_at",
-                "customer_email",
-                "customer_mobile",
-            ];
-            assert_eq!(known.into_iter().find(|known| is_called(name, known)), Some(ours), "{name}");
+            assert_eq!(nearest(name, [known].into_iter()), None, "{name}");
+        }
+        for (name, known) in [
+            ("return_uri", "return_url"),
+            ("custumer_emial", "customer_email"),
+            ("instalment_plan_id", "installment_plan_id"),
+            ("paymentMethods", "payment_methods"),
+        ] {
+            assert_eq!(nearest(name, [known].into_iter()), Some(known), "{name}");
         }
     }
 

@@ -16,5 +16,6 @@ mod pages;
 mod pipelining;
 pub mod quality;
 pub(crate) mod request_thread;
+mod synonyms;
 pub mod transport;
 pub mod version;

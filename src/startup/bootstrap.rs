@@ -21,7 +21,9 @@ use till_sandbox::book::RocksBook;
 use till_shared::{RowsOf, SharedJournal};
 use till_storage::commit::GROUP_COMMIT_DELAY;
 use till_storage::deliveries::RocksDeliveries;
-use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, FileWatch, is_new, refuse_unfit};
+use till_storage::engine::{
+    Engine as DiskEngine, EngineOptions as DiskOptions, FileWatch, check_synced_logs, is_new, refuse_unfit,
+};
 use till_storage::journal::{Append, AppendVerdict, CommitNumber, Journal};
 use till_storage::statistics::StatisticsSource;
 use till_storage::turns::Turns;
@@ -452,7 +454,12 @@ fn webhook_delivery(configuration: &Configuration, deliveries: Arc<RocksDeliveri
 fn open_book(configuration: &Configuration, log: Option<&SharedLog>) -> anyhow::Result<RocksBook> {
     let directory = configuration.data.join(SANDBOX_DIRECTORY);
     let open = || open_book_within(&directory, configuration);
-    log.map_or_else(open, |log| log.lead_rows(RowsOf::Book, &directory, open))
+    let open_first = || {
+        check_synced_logs(&directory).map_err(|error| anyhow!("{error}; {}", book_remedy(&directory)))?;
+        open()
+    };
+    // A book that repeats the rows of a database gets those again that its log has lost.
+    log.map_or_else(open_first, |log| log.lead_rows(RowsOf::Book, &directory, open))
 }
 
 /// Opens the book on a thread of its own, since RocksDB never returns from some damaged logs.

@@ -30,7 +30,7 @@ codes! {
     AmountExceedsLimit = "AMOUNT_EXCEEDS_LIMIT", "The amount exceeds the remainder of a limit.";
     InsufficientBalance = "INSUFFICIENT_BALANCE", "The available balance does not cover the amount.";
     MerchantSuspended = "MERCHANT_SUSPENDED", "The merchant is suspended: its SDK calls but that by which a customer gives up are refused, and its calls that change something, except those that return money, answer a dispute, or disable a leaked key or secret.";
-    Forbidden = "FORBIDDEN", "The caller may not do this: a page of another site sent the form.";
+    Forbidden = "FORBIDDEN", "The caller may not do this: a web page sent a secret API key, or a page of another site sent the form.";
     MisdirectedRequest = "MISDIRECTED_REQUEST", "The admin listener does not answer for this Host.";
     UnknownEndpoint = "UNKNOWN_ENDPOINT", "There is no endpoint at this path.";
     MethodNotAllowed = "METHOD_NOT_ALLOWED", "Endpoints are called by POST. The Allow header lists the methods of this path.";

@@ -59,6 +59,7 @@ impl Declaration {
         let following = [
             needs_active.then_some(Code::MerchantSuspended),
             self.flags.needs_key.then_some(Code::Unauthorized),
+            (self.package == Package::Sdk).then_some(Code::Forbidden),
             self.flags.takes_idempotency_key.then_some(Code::IdempotencyKeyReused),
         ];
         let mut refusals = self.errors.to_vec();
@@ -218,6 +219,6 @@ mod tests {
         let harmless = Declaration { errors: &[], flags, ..declaration }.refusals();
         assert!(harmless.iter().all(|declared| declared.code != Code::MerchantSuspended));
         let of = |package| Declaration { package, errors: &[], flags: Flags::QUERY, ..declaration }.refusals().len();
-        assert_eq!((of(Package::Merchants), of(Package::Admin), of(Package::Sdk)), (1, 1, 2));
+        assert_eq!((of(Package::Merchants), of(Package::Admin), of(Package::Sdk)), (1, 1, 3));
     }
 }

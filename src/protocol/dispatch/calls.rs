@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use actix_web::http::header::AUTHORIZATION;
+use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 
 use super::answer::Answer;
 use super::bearer;
 use super::call::Function;
 use super::checked_call::CheckedCall;
 use super::concurrency::{HeldPermit, Permit, ShareOf};
-use super::cross_origin;
+use super::cross_origin::{self, CrossOrigin};
 use super::dispatcher::{Dispatcher, FULL_RETRY_SECONDS, arrival_for_document};
 use super::encoding::{self, Coding};
 use super::exchange::{Exchange, Incoming};
 use super::hooks::{Arrival, AuthenticatedCaller};
-use crate::protocol::api_error::ApiError;
+use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Declaration, Package};
-use crate::protocol::fault::Fault;
 use crate::protocol::request_thread::LARGE_BYTES;
 use crate::protocol::version::ApiVersion;
 
@@ -24,7 +23,7 @@ use crate::protocol::version::ApiVersion;
 const SECRET_KEY_PREFIX: &str = "sk_";
 
 /// The refusal of a secret API key that a page sends.
-const KEY_OF_PAGE: &str = "this header has a secret API key, and the header Origin says that a web page made the call. Everybody who opens the page can read the key: revoke it with revoke-key, and leave the header out, since /sdk needs none";
+const KEY_OF_PAGE: &str = "The header Authorization has a secret API key, and the header Origin says that a web page made the call. Everybody who opens the page can read the key: revoke it with revoke-key, and leave the header out, since /sdk needs none.";
 
 impl<C: AuthenticatedCaller> Dispatcher<C> {
     /// Checks a call of a function, from its key on, and has it carried out.
@@ -44,7 +43,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         }
         self.gate.count(&arrival)?;
         if declaration.package == Package::Sdk && matches!(incoming, Incoming::Payload(_)) {
-            self.refuse_key_of_page(exchange).await?;
+            self.refuse_key_of_page(exchange.head.headers, &exchange.cross_origin).await?;
         }
         let bytes = exchange.read_body(incoming, &self.body_budget, declaration).await?;
         let origin = declaration.flags.answers_addresses.then(|| self.origin(exchange));
@@ -113,19 +112,22 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
 
     /// Refuses a call of the SDK that a page made and that shows a secret key: whoever opens the page can read the key,
     /// which is named in the log, so that it can be revoked. A shop's own server may send one: it sends no `Origin`.
-    async fn refuse_key_of_page(&self, exchange: &Exchange<'_, C>) -> Result<(), ApiError> {
-        let headers = exchange.head.headers;
-        let (Some(origin), Ok(token)) = (cross_origin::origin(headers), bearer::token(headers)) else { return Ok(()) };
-        if !token.starts_with(SECRET_KEY_PREFIX) {
-            return Ok(());
-        }
+    pub(super) async fn refuse_key_of_page(
+        &self,
+        headers: &HeaderMap,
+        cross_origin: &CrossOrigin,
+    ) -> Result<(), ApiError> {
+        let words =
+            headers.get_all(AUTHORIZATION).filter_map(|value| value.to_str().ok()).flat_map(str::split_whitespace);
+        let key = words.into_iter().find(|word| word.starts_with(SECRET_KEY_PREFIX));
+        let (Some(origin), Some(token)) = (cross_origin::origin(headers), key) else { return Ok(()) };
         // Only a key that exists is worth a line: anybody can send others without an end.
         if let Ok(caller) = self.authenticate.authenticate(token).await {
             let key_id = caller.log_name().to_string();
             tracing::warn!(key_id, "a page sent a secret API key: everybody who opens the page can read it");
         }
-        exchange.cross_origin.allow_only(origin); // The refusal is for the eyes of whoever wrote the page.
-        Err(ApiError::invalid_arguments(&[Fault::invalid(AUTHORIZATION.as_str(), KEY_OF_PAGE)]))
+        cross_origin.allow_only(origin); // The refusal is for the eyes of whoever wrote the page.
+        Err(ApiError::new(Code::Forbidden, KEY_OF_PAGE))
     }
 
     /// Compresses a large document for a caller that asks for it. When the worker pool is busy, the document is sent

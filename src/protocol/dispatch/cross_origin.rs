@@ -45,12 +45,9 @@ impl CrossOrigin {
     }
 }
 
-/// The limit of characters of an origin that the log shows, since it is the caller's own text.
-const LOGGED_MAX: usize = 255;
-
-/// A page that cannot read the answer, because the browser withholds it; for the log.
+/// A page that cannot read the answer, because the browser withholds it; for the log, which does not show the page's origin: it
+/// is the caller's own text, and may be a card number.
 pub(super) struct Unread {
-    pub(super) origin: String,
     /// The origin whose pages can read the answer, if there is one.
     pub(super) allowed: Option<String>,
 }
@@ -65,8 +62,7 @@ impl Unread {
         let origin = origin(headers).filter(|origin| !cross_origin.allows(origin))?;
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let is_own = origin.split_once("://").is_some_and(|(_, authority)| Some(authority) == host);
-        let origin = origin.chars().take(LOGGED_MAX).collect();
-        (!is_own).then(|| Unread { origin, allowed: cross_origin.allowed() })
+        (!is_own).then(|| Unread { allowed: cross_origin.allowed() })
     }
 }
 

@@ -54,6 +54,10 @@ const READY_RETRY_SECONDS: u32 = 1;
 /// The advised delay before a retry when there was no memory for an answer, in seconds.
 pub(super) const FULL_RETRY_SECONDS: u32 = 1;
 
+/// The limit of log lines per second about refused calls, of those with a key and of those without: each repeats at the rate
+/// of its caller.
+const REFUSED_LINES_MAX: u32 = 20;
+
 /// The first of the documentation pages: their links are relative to it.
 const PAGES_FIRST: &str = "/docs/";
 
@@ -84,7 +88,9 @@ pub struct Dispatcher<C> {
     pub(super) body_budget: MemoryBudget,
     pub(super) answer_budget: MemoryBudget,
     documents: Documents,
-    refusals: LogThrottle,
+    overload_lines: LogThrottle,
+    /// Lines of other refused calls, without a key and with one.
+    refused_lines: [LogThrottle; 2],
     logs_addresses: bool,
     pub(super) pages: BrowserPages,
 }
@@ -106,7 +112,8 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
             body_budget: body::budget(),
             answer_budget: large_answers::budget(),
             documents: Documents::default(),
-            refusals: LogThrottle::default(),
+            overload_lines: LogThrottle::of(1),
+            refused_lines: [REFUSED_LINES_MAX; 2].map(LogThrottle::of),
             logs_addresses: self.logs_addresses,
             pages: self.pages,
         }
@@ -191,8 +198,11 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         exchange: &Exchange<'_, C>,
         outcome: &Result<Answer, ApiError>,
     ) -> LoggedOutcome {
+        let status = exchange.addressee().status(outcome);
+        let has_key = exchange.caller.borrow().is_some();
         let left_out = match outcome {
-            Err(error) if error.is_overload() => self.refusals.turn(),
+            Err(error) if error.is_overload() => self.overload_lines.turn(),
+            _ if status.is_client_error() => self.refused_lines[usize::from(has_key)].turn(),
             Ok(_) | Err(_) => Some(0),
         };
         let code = match outcome {
@@ -201,7 +211,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             Err(error) => error.code().name(),
         };
         let address = exchange.head.peer.filter(|_| self.logs_addresses);
-        LoggedOutcome { code, status: exchange.addressee().status(outcome), address, left_out }
+        LoggedOutcome { code, status, address, left_out }
     }
 
     /// Counts a call and writes its line in the log.

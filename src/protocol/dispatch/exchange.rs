@@ -221,8 +221,7 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
         let left_out = (left_out > 0).then_some(left_out);
         let unread = self.unread_page();
         let note = unread.as_ref().map(|_| Unread::NOTE);
-        let (origin, allowed_origin) = unread.map(|page| (page.origin, page.allowed)).unzip();
-        let (origin, allowed_origin) = (origin.as_deref(), allowed_origin.flatten());
+        let allowed_origin = unread.and_then(|page| page.allowed);
         let allowed_origin = allowed_origin.as_deref();
         let is_server_error = status.is_server_error();
         let status = status.as_u16();
@@ -239,7 +238,6 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
                     installation_id,
                     address,
                     left_out,
-                    origin,
                     allowed_origin,
                     note,
                     "answered"

@@ -400,16 +400,26 @@ async fn a_page_reads_the_answer_once_the_endpoint_allows_it() {
 #[actix_web::test]
 async fn a_secret_key_that_a_page_sends_is_refused_and_the_page_told() {
     let origin = ("Origin", "https://shop.example");
-    for key in ["Bearer sk_good", "Bearer sk_of_nobody"] {
+    for key in ["Bearer sk_good", "Bearer sk_of_nobody", "sk_good", "Basic sk_good"] {
         let received =
             send(post("/sdk/check-status").insert_header(("Authorization", key)).insert_header(origin)).await;
-        assert_eq!(received.refusal(), refused(400, Code::InvalidArguments), "{key}");
-        assert_eq!(received.json()[2][0]["argument"], "authorization");
+        assert_eq!(received.refusal(), refused(400, Code::Forbidden), "{key}");
+        assert!(received.json()[1].as_str().is_some_and(|message| message.contains("revoke it with revoke-key")));
         assert_eq!(received.header("access-control-allow-origin"), Some("https://shop.example"));
     }
     assert_eq!(send(post("/sdk/check-status")).await.status, 200, "a server's own call");
     let other = post("/sdk/check-status").insert_header(("Authorization", "Bearer other")).insert_header(origin);
     assert_eq!(send(other).await.status, 200, "no key of Till's");
+    let of_step = json!({ "steps": [{
+        "url": "http://localhost:8080/merchants/echo-text", "headers": { "Authorization": "Bearer sk_good" },
+        "body": { "text": "hi" },
+    }] });
+    let of_step = post("/sdk/pipeline").insert_header(("Authorization", "")).set_payload(of_step.to_string());
+    for leaking in [pipeline("sdk", &["/sdk/check-status"]), of_step] {
+        let received = send(leaking.insert_header(origin)).await;
+        assert_eq!(received.refusal(), refused(400, Code::Forbidden));
+        assert_eq!(received.header("access-control-allow-origin"), Some("https://shop.example"));
+    }
 }
 
 #[actix_web::test]
@@ -540,11 +550,13 @@ async fn a_page_reads_a_pipelines_answer_when_it_may_read_every_steps() {
     let origin = ("Origin", "https://shop.example");
     let readable =
         |received: &TestResponse| received.header("access-control-allow-origin") == Some("https://shop.example");
-    let granted = ["/sdk/check-status", "/merchants/echo-text"];
-    let received = send(pipeline("sdk", &granted).insert_header(origin)).await;
+    let of_page =
+        |paths| pipeline("sdk", paths).insert_header(origin).insert_header(("Authorization", "Bearer no_key"));
+    let granted = ["/sdk/check-status", "/sdk/check-status"];
+    let received = send(of_page(&granted)).await;
     assert_eq!((received.status, received.json(), readable(&received)), (200, json!(["hi", "hi"]), true));
     let one_without = ["/sdk/check-status", "/merchants/panic-now"];
-    assert!(!readable(&send(pipeline("sdk", &one_without).insert_header(origin)).await));
+    assert!(!readable(&send(of_page(&one_without)).await));
     let asks = TestRequest::with_uri("/sdk/pipeline").method(Method::OPTIONS).insert_header(origin);
     let preflight = send(asks.insert_header(("Access-Control-Request-Method", "POST"))).await;
     assert_eq!((preflight.status, readable(&preflight)), (204, true));

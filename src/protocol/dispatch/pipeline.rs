@@ -69,6 +69,9 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         declaration: &'static Declaration,
         incoming: &mut Incoming<'_>,
     ) -> Result<Answer, ApiError> {
+        if declaration.package == Package::Sdk {
+            self.refuse_key_of_page(exchange.head.headers, &exchange.cross_origin).await?;
+        }
         let PlannedPipeline { body, plan } = self.planned(exchange, declaration, incoming).await?;
         self.check_paths(&plan)?;
         let (mut results, mut readers) = (Results::default(), Readers::default());
@@ -124,6 +127,9 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
     ) -> Result<(), ApiError> {
         let started = Instant::now();
         let headers = step.headers(pipeline.head.headers, results)?;
+        if matches!(pipeline.place, Some(ParsedPath::Package { package: Package::Sdk, .. })) {
+            self.refuse_key_of_page(&headers, &pipeline.cross_origin).await?;
+        }
         let (path, query) = (step.called.path.as_str(), step.called.query.as_str());
         let head = RequestHead { method: &Method::POST, path, query, headers: &headers, ..pipeline.head };
         let exchange = Exchange::new(head, pipeline.entrance, pipeline.request_id.clone());

@@ -6,40 +6,11 @@ use serde_json::json;
 use super::path::{ParsedPath, locate};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::Package;
+use crate::protocol::synonyms::{self, VERBS, is_spelt_like};
 
 /// The limit of bytes of a path for which a suggestion is searched: the cost of comparing names is the product of their
 /// lengths.
 const PATH_COMPARED_MAX: usize = 128;
-
-/// Verbs for the same act on a thing: those that callers try, and those that functions have.
-const SAME_ACTS: [(&[&str], &[&str]); 5] = [
-    (&["find", "get", "retrieve", "fetch", "read", "show", "view"], &["find", "get", "retrieve"]),
-    (&["list", "search", "query", "browse"], &["list"]),
-    (
-        &["create", "add", "generate", "make", "new", "insert", "register"],
-        &["create", "add", "generate", "save", "connect", "send", "initiate"],
-    ),
-    (&["update", "change", "edit", "modify", "patch"], &["update"]),
-    (&["delete", "remove", "forget", "revoke", "erase", "destroy", "drop"], &["delete", "remove", "forget", "revoke"]),
-];
-
-/// Names of resources and acts alone, as other APIs have them in their paths, and the functions for them.
-const SHORT_NAMES: [(&str, &str); 14] = [
-    ("pay", "initiate-payment-flow"),
-    ("charge", "initiate-payment-flow"),
-    ("capture", "capture-payment"),
-    ("void", "void-payment"),
-    ("reverse", "reverse-payment"),
-    ("refund", "refund-payment"),
-    ("payments", "list-payments"),
-    ("refunds", "list-refunds"),
-    ("disputes", "list-disputes"),
-    ("payouts", "list-payouts"),
-    ("customers", "list-contacts"),
-    ("events", "list-events"),
-    ("balance", "get-balance"),
-    ("tokens", "tokenize-card"),
-];
 
 /// Characters from which a verb may contain a typing error.
 const MISTYPED_VERB_MIN: usize = 4;
@@ -55,6 +26,18 @@ pub(super) struct Served {
     pub(super) functions: Vec<(Package, &'static str)>,
 }
 
+/// The path that was probably meant, and advice; at least one of them.
+struct Guess {
+    path: Option<String>,
+    advice: &'static str,
+}
+
+impl Guess {
+    fn of((package, name): (Package, &str)) -> Guess {
+        Guess { path: Some(format!("/{}/{name}", package.segment())), advice: "" }
+    }
+}
+
 impl Served {
     /// `UNKNOWN_ENDPOINT` for a path.
     pub(super) fn refusal(&self, path: &str) -> ApiError {
@@ -63,27 +46,27 @@ impl Served {
         if let Some(package) = package.filter(|package| !self.packages.contains(package)) {
             return refused(&other_listener(package));
         }
-        let suggestion = if path.len() <= PATH_COMPARED_MAX { self.suggestion(&segments, package) } else { None };
-        match suggestion {
-            Some(suggestion) => {
+        let guess = if path.len() <= PATH_COMPARED_MAX { self.guess(&segments, package) } else { None };
+        match guess {
+            Some(Guess { path: Some(meant), advice }) => {
                 let slash = if path.ends_with('/') { ", with a slash at its end" } else { "" };
-                let message = format!("There is no endpoint at this path{slash}. Did you mean {suggestion}?");
-                refused(&message).with_details(json!({ "suggestion": suggestion }))
+                let message = format!("There is no endpoint at this path{slash}. Did you mean {meant}? {advice}");
+                refused(message.trim_end()).with_details(json!({ "suggestion": meant }))
             }
+            Some(Guess { path: None, advice }) => refused(&format!("There is no endpoint at this path. {advice}")),
             None => refused(&self.advice(package)),
         }
     }
 
-    /// The path that was probably meant.
-    fn suggestion(&self, segments: &[&str], package: Option<Package>) -> Option<String> {
+    fn guess(&self, segments: &[&str], package: Option<Package>) -> Option<Guess> {
         let respelt = format!("/{}", segments.join("/").to_lowercase());
         if let Some(place) = locate(&respelt)
             && self.has(place)
         {
-            return Some(respelt);
+            return Some(Guess { path: Some(respelt), advice: "" });
         }
-        let (package, name) = segments.iter().rev().find_map(|segment| self.function(segment, package))?;
-        Some(format!("/{}/{name}", package.segment()))
+        let ends = (1..=segments.len()).rev();
+        ends.into_iter().find_map(|end| self.function(&segments[..end], package, end == segments.len()))
     }
 
     fn has(&self, place: ParsedPath<'_>) -> bool {
@@ -99,21 +82,26 @@ impl Served {
         }
     }
 
-    /// The function of that name in another spelling, in any interface; else a similar one of this interface.
-    fn function(&self, segment: &str, package: Option<Package>) -> Option<(Package, &'static str)> {
-        let asked = normalized(segment);
-        let is_respelt = |known: &&(Package, &str)| without_separators(known.1) == without_separators(&asked);
+    /// The function at the end of a path: of that name in another spelling, in any interface; else of a name that means the
+    /// same or is similar, in this one.
+    fn function(&self, segments: &[&str], package: Option<Package>, is_whole: bool) -> Option<Guess> {
+        let asked = normalized(segments.last()?);
         let in_place = |known: &&(Package, &str)| package.is_none_or(|package| known.0 == package);
-        let respelt = self.functions.iter().filter(is_respelt);
+        let respelt = self.functions.iter().filter(|known| is_spelt_like(&asked, known.1));
+        if let Some(found) = respelt.clone().find(in_place).or_else(|| respelt.clone().next()) {
+            return Some(Guess::of(*found));
+        }
+        let named = |name| self.functions.iter().filter(in_place).find(|known| known.1 == name);
+        if package.is_some() || is_whole {
+            let path = normalized(&segments.join("/"));
+            let meant = synonyms::function(&path, package.is_some(), |name| named(name).map(|known| known.1));
+            if let Some(meant) = meant {
+                let path = meant.ours.and_then(named).and_then(|known| Guess::of(*known).path);
+                return Some(Guess { path, advice: meant.advice });
+            }
+        }
         let near = self.functions.iter().filter(in_place).filter(|known| is_near(&asked, known.1));
-        let nearest = near.min_by_key(|known| strsim::damerau_levenshtein(&asked, known.1));
-        let found = respelt.clone().find(in_place).or_else(|| respelt.clone().next()).or(nearest).copied();
-        found.or_else(|| self.of_short_name(&asked, package?))
-    }
-
-    fn of_short_name(&self, asked: &str, package: Package) -> Option<(Package, &'static str)> {
-        let (_, meant) = SHORT_NAMES.iter().find(|(short, _)| *short == asked)?;
-        self.functions.iter().find(|known| **known == (package, *meant)).copied()
+        near.min_by_key(|known| strsim::damerau_levenshtein(&asked, known.1)).map(|known| Guess::of(*known))
     }
 
     fn advice(&self, package: Option<Package>) -> String {
@@ -152,15 +140,10 @@ fn normalized(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }
 
-/// A name without word separators.
-fn without_separators(name: &str) -> String {
-    name.replace('-', "")
-}
-
 /// True when a name means the same act on a similarly named thing.
 fn is_near(asked: &str, known: &str) -> bool {
     let ((asked_verb, asked_thing), (verb, thing)) = (verb_and_noun(asked), verb_and_noun(known));
-    is_same_act(asked_verb, verb) && is_near_thing(asked_thing, thing)
+    is_same_act(asked_verb, verb) && is_near_thing(synonyms::noun(asked_thing), thing)
 }
 
 /// The verb and the noun of a function's name.
@@ -171,7 +154,7 @@ fn verb_and_noun(name: &str) -> (&str, &str) {
 fn is_same_act(asked: &str, known: &str) -> bool {
     let is_mistyped =
         asked.len().min(known.len()) >= MISTYPED_VERB_MIN && strsim::damerau_levenshtein(asked, known) <= 1;
-    let are_synonyms = SAME_ACTS.iter().any(|(tried, ours)| tried.contains(&asked) && ours.contains(&known));
+    let are_synonyms = VERBS.iter().any(|(tried, ours)| tried.contains(&asked) && ours.contains(&known));
     asked == known || is_mistyped || are_synonyms
 }
 
@@ -209,6 +192,10 @@ mod tests {
             "connect-webhook",
             "disconnect-webhook",
             "invite-user",
+            "list-contacts",
+            "start-checkout",
+            "expire-checkout",
+            "list-webhooks",
         ];
         let sdk = ["tokenize-card", "select-payment-method", "check-status"];
         let merchants = merchants.map(|name| (Package::Merchants, name));
@@ -231,6 +218,7 @@ mod tests {
             ("/initiate-payment-flow", "/merchants/initiate-payment-flow"),
             ("/v1/find-payment", "/merchants/find-payment"),
             ("/merchants/find-payment/pay_1", "/merchants/find-payment"),
+            ("/v1/checkout/sessions", "/merchants/start-checkout"),
             ("/merchants/tokenize-card", "/sdk/tokenize-card"),
             ("/sdk/find-payment", "/merchants/find-payment"),
             ("/Merchants", "/merchants"),
@@ -273,6 +261,13 @@ mod tests {
             ("payments", "list-payments"),
             ("payments/pay_1", "list-payments"),
             ("balance", "get-balance"),
+            ("create-checkout", "start-checkout"),
+            ("create_checkout", "start-checkout"),
+            ("cancel-checkout", "expire-checkout"),
+            ("create-customer", "add-contact"),
+            ("search-customers", "list-contacts"),
+            ("list-webhook-endpoints", "list-webhooks"),
+            ("create-payment-link", "start-checkout"),
         ] {
             assert_eq!(suggested(&format!("/merchants/{name}")), Some(format!("/merchants/{expected}")), "{name}");
         }
@@ -303,6 +298,9 @@ mod tests {
         ] {
             assert_eq!(suggested(&format!("/merchants/{name}")), None, "{name}");
         }
+        assert_eq!(suggested("/v1/checkout/sessions/cs_1"), None, "an act on one session");
+        let cancels = public().refusal("/merchants/cancel-payment");
+        assert!(cancels.message().contains("void-payment ends") && cancels.details().is_none(), "{cancels:?}");
         let refused = public().refusal("/merchants/capture-payment");
         let expected = "There is no such function in /merchants. GET /merchants lists those that exist.";
         assert_eq!((refused.message(), refused.details()), (expected, None));

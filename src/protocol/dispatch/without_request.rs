@@ -29,7 +29,7 @@ const HEADERS_MAX: usize = 96;
 const CONNECT_RETRY_SECONDS: u32 = 1;
 
 /// Requests that cannot be read come by the thousand during an attack.
-static LOGGED: LazyLock<LogThrottle> = LazyLock::new(LogThrottle::default);
+static LOGGED: LazyLock<LogThrottle> = LazyLock::new(|| LogThrottle::of(1));
 
 /// The answer to a request that could not be read, to which the web server gives this status.
 pub(in crate::protocol) fn answer_to_unreadable(status: u16) -> Vec<u8> {

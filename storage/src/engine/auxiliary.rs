@@ -1,5 +1,7 @@
 //! Auxiliary databases: small ones, of one family, for data that is kept apart from the log.
 
+use std::fs;
+use std::io;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -10,6 +12,7 @@ use rocksdb::{
     IteratorMode, Options,
 };
 
+use super::record_headers::damage_before_the_last_write;
 use crate::first_commit::FirstRows;
 use crate::rows::RowPair;
 
@@ -152,6 +155,25 @@ pub fn auxiliary_database_options() -> Options {
     options.set_max_open_files(OPEN_FILES_MAX);
     options.set_keep_log_file_num(LOG_FILES_MAX);
     options
+}
+
+/// Checks the logs of an auxiliary database whose writes are synced one by one: RocksDB would drop what follows a damaged one
+/// and say nothing.
+///
+/// # Errors
+/// The damaged log, or the error of the system.
+pub fn check_synced_logs(directory: &Path) -> io::Result<()> {
+    let Ok(entries) = fs::read_dir(directory) else { return Ok(()) }; // There is none yet.
+    for entry in entries {
+        let path = entry?.path();
+        let is_log = path.extension().is_some_and(|extension| extension == "log");
+        if let Some(at) =
+            is_log.then(|| fs::read(&path)).transpose()?.and_then(|log| damage_before_the_last_write(&log))
+        {
+            return Err(io::Error::other(format!("{} is damaged at offset {at}", path.display())));
+        }
+    }
+    Ok(())
 }
 
 /// Creates a directory on the same disk that holds a database as of one moment: links to its table files, copies of its

@@ -26,7 +26,8 @@ mod unlogged;
 mod statistics;
 
 pub use auxiliary::{
-    AuxiliaryDatabase, POSITION_KEY, RepeatsRows, TakeRows, auxiliary_database_options, link_database,
+    AuxiliaryDatabase, POSITION_KEY, RepeatsRows, TakeRows, auxiliary_database_options, check_synced_logs,
+    link_database,
 };
 pub use copy::{
     BEFORE_DIRECTORY, MANIFEST_FILE, REPAIRED_DIRECTORY, RESTORING_FILE, is_repair_unfinished, mark_copy, refuse_unfit,

@@ -1,9 +1,10 @@
-//! The headers of records in RocksDB's logs and MANIFEST, for two faults that RocksDB does not report.
+//! The headers of records in RocksDB's logs and MANIFEST, for three faults that RocksDB does not report.
 //!
 //! - When the length of a record in the last block of a MANIFEST is damaged so that it reaches past the end of the file, RocksDB
 //!   takes it for a torn write and drops it, with all that follows: it forgets tables, and does not miss logs.
 //! - Some types occur in recycled logs only, and this store recycles none. When the type of a record becomes one of them, by one
 //!   flipped bit, RocksDB's reader neither accepts nor skips the record, and reads it again for ever, in every recovery mode.
+//! - A damaged record of a log ends what is read of it, as a torn write does, though synced writes follow.
 //!
 //! A file is a sequence of blocks. A record in it (integers little-endian, offsets in bytes):
 //!
@@ -27,6 +28,17 @@ pub(super) fn dropped_end(manifest: &[u8], known_bytes: u64) -> Option<usize> {
     let is_dropped = |rest: &[u8]| rest[6] == 0 || record_len(rest) > rest.len();
     let (at, rest) = records(manifest).into_iter().find(|(_, rest)| is_dropped(rest))?;
     ((at as u64) < known_bytes || is_whole_with_another_length(rest)).then_some(at)
+}
+
+/// The offset of the first damaged record of a log whose writes are synced one by one, unless it may be a torn write: that one is
+/// the last. A damaged last write is not told from it.
+pub(super) fn damage_before_the_last_write(log: &[u8]) -> Option<usize> {
+    let (at, _) = records(log).into_iter().find(|(_, rest)| !is_whole(rest))?;
+    let begins_write = |later: &usize| {
+        let rest = &log[*later..log.len().min((later / BLOCK_LEN + 1) * BLOCK_LEN)];
+        rest.len() > HEADER_LEN && FIRST_OF_WRITE.contains(&rest[6]) && is_whole(rest)
+    };
+    (at + 1..log.len()).find(begins_write).map(|_| at)
 }
 
 /// Replaces the types of recycled logs in a file by those of other logs: by the one that the record's checksum is of, so that
@@ -73,6 +85,12 @@ fn stored_checksum(rest: &[u8]) -> u32 {
     u32::from_le_bytes([rest[0], rest[1], rest[2], rest[3]])
 }
 
+/// True when the checksum is that of the record.
+fn is_whole(rest: &[u8]) -> bool {
+    let checked = rest.get(HEADER_LEN - 1..record_len(rest));
+    checked.is_some_and(|checked| masked(crc32c::crc32c(checked)) == stored_checksum(rest))
+}
+
 /// RocksDB stores checksums rotated and shifted.
 const fn masked(crc: u32) -> u32 {
     crc.rotate_right(15).wrapping_add(0xa282_ead8)
@@ -87,6 +105,9 @@ fn is_whole_with_another_length(rest: &[u8]) -> bool {
         masked(crc) == stored
     })
 }
+
+/// The types of a write in one record, and of the first of several.
+const FIRST_OF_WRITE: [u8; 2] = [1, 2];
 
 /// The types in logs that are not recycled.
 const TYPES: [u8; 6] = [1, 2, 3, 4, 10, 130];
@@ -136,6 +157,27 @@ mod tests {
         let zeros = [first.as_slice(), &[0; 20]].concat();
         assert_eq!(dropped_end(&zeros, first.len() as u64), None);
         assert_eq!(dropped_end(&zeros, zeros.len() as u64), Some(first.len()));
+    }
+
+    #[test]
+    fn damage_before_the_last_write_is_told_from_a_torn_one() {
+        let block = record(&[7; BLOCK_LEN - HEADER_LEN]);
+        let writes =
+            [record(b"first"), record(b"second"), [record_of_type(2, b"third"), record_of_type(4, b"end")].concat()];
+        for sound in [writes.concat(), [block, writes.concat()].concat()] {
+            let last = sound.len() - writes[2].len();
+            assert_eq!(damage_before_the_last_write(&sound), None);
+            for at in (0..last).step_by(sound.len() / 100 + 1) {
+                let mut damaged = sound.clone();
+                damaged[at] ^= 4;
+                assert!(damage_before_the_last_write(&damaged).is_some_and(|found| found <= at), "{at}");
+            }
+            for length in last + 1..sound.len() {
+                assert_eq!(damage_before_the_last_write(&sound[..length]), None, "torn at {length}");
+                let zeros = [&sound[..length], &[0; 40]].concat();
+                assert_eq!(damage_before_the_last_write(&zeros), None, "zeros from {length}");
+            }
+        }
     }
 
     #[test]

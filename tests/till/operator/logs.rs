@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -209,4 +210,36 @@ fn the_log_shows_addresses_of_callers_only_when_it_may() {
     let server = logging_server(&log, Start::default().with("TILL_LOG_CALLER_ADDRESSES", "true"));
     server.shop().sdk("list-installment-plans", &json!({})).ok();
     assert_eq!(answered(&log, "/sdk/list-installment-plans", "OK")["address"], "127.0.0.1");
+}
+
+/// Calls of a stranger, of which each would have a line.
+const REFUSED: usize = 400;
+/// The lines of them in a second.
+const LINES_A_SECOND: u64 = 20;
+
+#[test]
+fn refused_calls_share_a_bounded_number_of_lines_and_all_count() {
+    let (_place, [log]) = temporary(["log"]);
+    let server = logging_server(&log, Start::default());
+    let shop = server.shop();
+    let began = Instant::now();
+    (0..REFUSED).for_each(|_| drop(server.client().post("/merchants/nothing", &json!({}))));
+    let seconds = began.elapsed().as_secs() + 2;
+    shop.call("find-payment", &json!({})).refused("INVALID_ARGUMENTS");
+    answered(&log, "/merchants/find-payment", "INVALID_ARGUMENTS"); // Strangers take no line from who has a key.
+    thread::sleep(Duration::from_secs(1));
+    server.client().post("/merchants/nothing", &json!({}));
+    let lines = || {
+        let text = fs::read_to_string(&log).expect("it is recorded");
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines.filter(|line| line["code"] == "UNKNOWN_ENDPOINT").collect::<Vec<_>>()
+    };
+    let told = |lines: &Vec<Value>| {
+        let left_out: u64 = lines.iter().filter_map(|line| line["left_out"].as_u64()).sum();
+        left_out + lines.len() as u64 == REFUSED as u64 + 1
+    };
+    let lines = first_answer(Duration::from_secs(30), "each is told or counted", lines, told);
+    assert!(lines.len() as u64 <= LINES_A_SECOND * seconds + 1, "{} lines in {seconds} s", lines.len());
+    let counted = "till_http_requests_total{code=\"UNKNOWN_ENDPOINT\",endpoint=\"(unknown)\"} 401";
+    assert!(server.metrics().lines().any(|line| line == counted));
 }

@@ -13,4 +13,5 @@ mod openapi;
 mod pages;
 mod root;
 mod unread;
+mod wrong_requests;
 mod versions;
