@@ -95,12 +95,13 @@ overload: tools
 	cargo build -p till-bench
 	TILL_OVERLOAD_SECONDS=$(SECONDS) TILL_OVERLOAD_CONNECTIONS=$(CONNECTIONS) TILL_OVERLOAD_ROUNDS=$(ROUNDS) cargo test --test till overload::campaign -- --nocapture
 
-# Calls that cost much, from up to CONNECTIONS connections without a pause, SECONDS for each kind: how long the light calls
-# of another merchant take meanwhile. With programs that are compiled for speed.
-fairness: SECONDS = 10
+# Calls that cost much, from up to CONNECTIONS connections without a pause, SECONDS for each kind, in ROUNDS turns with a harmless
+# control: how long the light calls of another merchant take meanwhile. With programs that are compiled for speed.
+fairness: SECONDS = 5
+fairness: ROUNDS = 5
 fairness: CONNECTIONS = 256
 fairness: tools
-	TILL_HEAVY_SECONDS=$(SECONDS) TILL_HEAVY_CONNECTIONS=$(CONNECTIONS) tools/optimized test --test till overload::heavy_calls -- --nocapture --test-threads 1
+	TILL_HEAVY_SECONDS=$(SECONDS) TILL_HEAVY_ROUNDS=$(ROUNDS) TILL_HEAVY_CONNECTIONS=$(CONNECTIONS) tools/optimized test --test till overload::heavy_ -- --nocapture --test-threads 1
 
 # Takes checkpoints of a fully loaded server, by links and as copies elsewhere: ROUNDS rounds each, some four minutes a
 # round.

@@ -57,7 +57,7 @@ pub static CONNECTIONS_REFUSED: LazyLock<IntCounterVec> = LazyLock::new(|| {
 
 /// Connections that were ended to make room for new ones.
 pub static CONNECTIONS_EVICTED: LazyLock<IntCounter> = LazyLock::new(|| {
-    let help = "Idle connections without a valid key that were ended to make room for new ones.";
+    let help = "Idle connections that were ended to make room for new ones.";
     register_int_counter!("till_connections_evicted_total", help).expect(ONCE)
 });
 

@@ -35,6 +35,10 @@ fn words(code: Code) -> (&'static str, &'static str) {
             ("The form is not valid", "Nothing was changed. Go back and use a button of the page.")
         }
         Code::BodyTooLarge => ("The form is too large", "Nothing was changed. Go back and send less."),
+        Code::AddressTooLong => ("The address is too long", "Open the page by the link that you were given."),
+        Code::HeadTooLarge => {
+            ("The request is too large", "Nothing was changed. Delete the cookies of this page and try again.")
+        }
         Code::Forbidden => {
             ("The form came from another site", "Nothing was changed. Open the page itself and try again.")
         }
@@ -59,7 +63,9 @@ mod tests {
             (Code::MethodNotAllowed, 405),
             (Code::InvalidState, 410),
             (Code::BodyTooLarge, 413),
+            (Code::AddressTooLong, 414),
             (Code::UnsupportedMediaType, 415),
+            (Code::HeadTooLarge, 431),
             (Code::RateLimited, 429),
             (Code::Unavailable, 503),
         ];

@@ -31,6 +31,11 @@ pub(crate) fn check_bytes(bytes: u64) -> Result<(), ApiError> {
     if is_here() && bytes > LARGE_BYTES as u64 { Err(ApiError::for_worker_pool()) } else { Ok(()) }
 }
 
+/// The bytes of rows that may be read for one answer on this thread.
+pub(crate) fn row_bytes_max() -> usize {
+    if is_here() { LARGE_BYTES } else { usize::MAX }
+}
+
 /// Yields to the other calls of a worker thread, during a scan of rows that has taken some time already.
 ///
 /// # Errors

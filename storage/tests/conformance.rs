@@ -22,8 +22,9 @@ use till_storage::family::Family;
 use till_storage::journal::record::{self, BODY_LEN_MAX};
 use till_storage::journal::{
     Append, AppendVerdict, CommitNumber, Head, Journal, READ_BYTES_MAX, RowWrite, Sequence, SnapshotWrite,
+    read_record_time,
 };
-use till_storage::keys::{AppliedKey, SnapshotKey};
+use till_storage::keys::{AppliedKey, JournalKey, SnapshotKey};
 use till_storage::memory::{AppendFault, MemoryStore};
 use till_storage::rows::{RowError, RowGate, RowReader, RowStore, ScanDirection};
 
@@ -283,6 +284,7 @@ conformance! {
     a_damaged_snapshot_is_left_out
     merchants_are_listed_page_by_page
     a_damaged_commit_number_is_found
+    the_time_of_a_record_is_read_by_its_header_alone
     a_read_is_bounded_in_records_and_bytes
     appended_records_are_present_after_a_restart
 }
@@ -668,6 +670,23 @@ fn a_damaged_commit_number_is_found<S: StoreUnderTest>() {
     value[7] ^= 1;
     let subject = subject.tampered(Family::Journal, &key, Some(&value));
     assert!(subject.store().read(SHOP, Sequence(1), 9).is_err());
+}
+
+fn the_time_of_a_record_is_read_by_its_header_alone<S: StoreUnderTest>() {
+    let subject = S::fresh();
+    let mut chain = Chain::claim(subject.store(), SHOP);
+    append_one(subject.store(), chain.batch(&[b"first", b"second"]));
+    let time = |store: &S::Store, merchant_id, sequence| read_record_time(store, merchant_id, Sequence(sequence));
+    for (merchant_id, sequence, at_ms) in
+        [(SHOP, 1, Some(1_743_500_000_000)), (SHOP, 2, Some(1_743_500_000_000)), (SHOP, 3, None), (CAFE, 1, None)]
+    {
+        assert_eq!(time(subject.store(), merchant_id, sequence), Ok(at_ms), "record {sequence} of {merchant_id}");
+    }
+    let key = JournalKey { merchant_id: SHOP, sequence: Sequence(2) }.encode();
+    let mut value = subject.store().get(Family::Journal, &key).expect("readable").expect("it is there");
+    value[12 + 24 + 7] ^= 1; // The last byte of the record's sequence.
+    let subject = subject.tampered(Family::Journal, &key, Some(&value));
+    assert!(time(subject.store(), SHOP, 2).is_err());
 }
 
 fn a_read_is_bounded_in_records_and_bytes<S: StoreUnderTest>() {

@@ -397,6 +397,19 @@ fn an_ended_checkout_is_listed_told_and_takes_no_payment() {
 }
 
 #[test]
+fn large_checkouts_are_listed_as_they_are_found() {
+    let server = Server::start();
+    let shop = shop(&server);
+    let line = json!({ "name": "\u{1f375}".repeat(255), "amount": 10, "quantity": 1 });
+    let large = json!({ "amount": 1_000, "lines": vec![line; 100] });
+    let ids = [start(&shop, &large), start(&shop, &json!({})), start(&shop, &large)];
+    let newest_first: Vec<Value> = ids.iter().rev().map(|id| found(&shop, id)).collect();
+    for filter in [json!({}), json!({ "status": "OPEN" })] {
+        assert_eq!(shop.call("list-checkouts", &filter).ok()["page"], json!(newest_first), "{filter}");
+    }
+}
+
+#[test]
 fn time_ends_it_and_erases_its_customer() {
     let server = Server::start();
     let shop = shop_with(&server, json!({ "test_clock": true }));

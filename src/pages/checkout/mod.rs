@@ -11,6 +11,7 @@ mod amount;
 mod failure;
 mod color;
 mod luminance;
+mod kept;
 mod qr;
 mod assets;
 mod page;

@@ -1,5 +1,7 @@
 //! The checkout page in each of its states.
 
+use std::sync::Arc;
+
 use askama::Template;
 use till_domain::money::Currency;
 
@@ -56,7 +58,7 @@ struct UnknownPage {
 
 /// The code of a payment by QR code, and the time that is left to scan it.
 struct ShownScan {
-    drawing: Option<QrDrawing>,
+    drawing: Option<Arc<QrDrawing>>,
     shows_time: bool,
     /// Minutes and seconds, such as `3:05`.
     time_left: String,

@@ -3,11 +3,21 @@
 //! Source: ISO/IEC 18004, section 6.3.8.
 
 use std::fmt::Write;
+use std::sync::{Arc, LazyLock};
 
 use qrcode::{Color, EcLevel, QrCode};
 
+use super::kept::Kept;
+
 /// The width of the quiet zone, in modules.
 const QUIET_ZONE: usize = 4;
+
+/// The number of drawings that are kept. That of the longest text (512 bytes) has some 60 KB, so that they take at most 15 MB.
+const DRAWINGS_MAX: usize = 256;
+
+/// Drawings by their texts: a page that waits for its customer is asked for every few seconds, and a drawing takes half a
+/// millisecond.
+static DRAWINGS: LazyLock<Kept<QrDrawing>> = LazyLock::new(|| Kept::at_most(DRAWINGS_MAX));
 
 /// A QR code as a template draws it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,8 +29,12 @@ pub(super) struct QrDrawing {
 }
 
 impl QrDrawing {
-    /// Draws a text. None when it is too long for a code.
-    pub(super) fn of(text: &str) -> Option<QrDrawing> {
+    /// The drawing of a text. None when it is too long for a code.
+    pub(super) fn of(text: &str) -> Option<Arc<QrDrawing>> {
+        DRAWINGS.of(text, QrDrawing::drawn)
+    }
+
+    fn drawn(text: &str) -> Option<QrDrawing> {
         let code = QrCode::with_error_correction_level(text, EcLevel::M).ok()?;
         let side = code.width() + 2 * QUIET_ZONE;
         let mut path = String::new();

@@ -38,6 +38,7 @@ codes! {
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", "The body's Content-Type is not application/json, or the body is encoded.";
     RequestTimeout = "REQUEST_TIMEOUT", "The head of the request did not arrive in time. Use a new connection.";
     HeadTooLarge = "HEAD_TOO_LARGE", "The head of the request is larger than 128 KiB, or has more than 96 headers.";
+    AddressTooLong = "ADDRESS_TOO_LONG", "The path or the query of a page is longer than 8 KiB.";
     RateLimited = "RATE_LIMITED", "Too many calls; the Retry-After header has the seconds to wait.";
     UnhandledError = "UNHANDLED_ERROR", "The server failed unexpectedly. The X-Request-Id header names the occurrence.";
     Unavailable = "UNAVAILABLE", "The server cannot do this now. The details say if it was not done, or if that is unknown; ask again with the same Idempotency-Key.";

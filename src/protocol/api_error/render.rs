@@ -110,6 +110,7 @@ const fn triple_status(code: Code) -> StatusCode {
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
         Code::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+        Code::AddressTooLong => StatusCode::URI_TOO_LONG,
         Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Code::UnhandledError => StatusCode::INTERNAL_SERVER_ERROR,
         Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -168,6 +169,7 @@ fn problem_status(error: &ApiError) -> StatusCode {
         | Code::UnsupportedMediaType
         | Code::RequestTimeout
         | Code::HeadTooLarge
+        | Code::AddressTooLong
         | Code::RateLimited
         | Code::UnhandledError
         | Code::Unavailable) => triple_status(code),
@@ -234,13 +236,14 @@ mod tests {
             (Code::UnsupportedMediaType, 415, 415),
             (Code::RequestTimeout, 408, 408),
             (Code::HeadTooLarge, 431, 431),
+            (Code::AddressTooLong, 414, 414),
             (Code::RateLimited, 429, 429),
             (Code::UnhandledError, 500, 500),
             (Code::Unavailable, 503, 503),
         ] {
             assert_eq!((status(Form::Triple, code), status(Form::Problem, code)), (triple, problem), "{code}");
         }
-        assert_eq!(Code::ALL.len(), 27);
+        assert_eq!(Code::ALL.len(), 28);
     }
 
     #[test]

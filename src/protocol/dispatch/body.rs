@@ -47,7 +47,7 @@ const DISCARD_MAX: Duration = Duration::from_millis(250);
 
 /// The delay of the refusal of a body that is too large. No more of the body is read in this time, so that callers who
 /// send such bodies without a pause take little time from others.
-const TOO_LARGE_PAUSE: Duration = Duration::from_millis(250);
+pub(super) const TOO_LARGE_PAUSE: Duration = Duration::from_millis(250);
 
 /// The advised delay before a retry when there was no memory for a body, in seconds.
 const RETRY_AFTER_SECONDS: u32 = 1;

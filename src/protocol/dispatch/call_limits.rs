@@ -13,15 +13,22 @@ const READS_PER_THREAD: usize = 32;
 /// The same for one caller: enough to keep the thread busy. More would only delay the calls of other callers.
 const READS_PER_THREAD_AND_CALLER: usize = 4;
 
-/// The limit of waiting calls of either kind, apart from the share that each caller may still queue. This many are
+/// Permits for forms of pages, per thread. They wait for a commit or for an acquirer, and then make a page.
+const FORMS_PER_THREAD: usize = 64;
+
+/// The same for one caller: an address, behind which there may be many customers.
+const FORMS_PER_THREAD_AND_CALLER: usize = 16;
+
+/// The limit of waiting calls of each kind, apart from the share that each caller may still queue. This many are
 /// served within some tens of milliseconds.
 const WAITING_MAX: usize = 1_024;
 
-/// A limit for calls that change something, and one for calls that read. Clones share them.
+/// A limit for calls that change something, one for calls that read, and one for forms of pages. Clones share them.
 #[derive(Clone)]
 pub struct CallLimits {
     changes: ConcurrencyLimit,
     reads: ConcurrencyLimit,
+    forms: ConcurrencyLimit,
 }
 
 impl CallLimits {
@@ -35,6 +42,7 @@ impl CallLimits {
         CallLimits {
             changes: limit(CHANGES_PER_THREAD, CHANGES_PER_THREAD / 2),
             reads: limit(READS_PER_THREAD, READS_PER_THREAD_AND_CALLER),
+            forms: limit(FORMS_PER_THREAD, FORMS_PER_THREAD_AND_CALLER),
         }
     }
 
@@ -58,11 +66,33 @@ impl CallLimits {
         Ok(permit)
     }
 
-    /// Counts the calls of both kinds.
+    /// Takes a permit for a page or a document, which only reads, and waits for its turn as a call does. The web server polls a
+    /// request without a body twice in the turn in which its head arrives, so that the first wait ends within that turn.
+    ///
+    /// # Errors
+    /// Like [`CallLimits::permit_change`].
+    pub(super) async fn permit_page(&self, caller: ShareOf) -> Result<Permit, ApiError> {
+        let permit = self.permit_read(caller).await?;
+        tokio::task::yield_now().await;
+        Ok(permit)
+    }
+
+    /// Takes a permit for the form of a page, and then waits for its turn.
+    ///
+    /// # Errors
+    /// Like [`CallLimits::permit_change`].
+    pub(super) async fn permit_form(&self, caller: ShareOf) -> Result<Permit, ApiError> {
+        let permit = self.forms.acquire(caller).await?;
+        tokio::task::yield_now().await;
+        Ok(permit)
+    }
+
+    /// Counts the calls of all kinds.
     #[must_use]
     pub fn count(&self) -> CallCount {
-        let (changes, reads) = (self.changes.count(), self.reads.count());
-        CallCount { in_flight: changes.in_flight + reads.in_flight, waiting: changes.waiting + reads.waiting }
+        let kinds = [&self.changes, &self.reads, &self.forms].map(ConcurrencyLimit::count);
+        let sum = |count: fn(&CallCount) -> usize| kinds.iter().map(count).sum();
+        CallCount { in_flight: sum(|kind| kind.in_flight), waiting: sum(|kind| kind.waiting) }
     }
 }
 
@@ -85,5 +115,26 @@ mod tests {
         assert!(first.is_ok() && (&mut reads[4]).now_or_never().is_none());
         drop(first);
         assert!((&mut reads[4]).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_page_holds_its_permit_for_a_turn_although_it_is_polled_twice_at_first() {
+        let limits = CallLimits::new(1);
+        let mut pages: Vec<_> = (0..5).map(|_| Box::pin(limits.permit_page(MERCHANT))).collect();
+        for _ in 0..2 {
+            assert!(pages.iter_mut().all(|page| page.now_or_never().is_none()));
+        }
+        assert_eq!(limits.count(), CallCount { in_flight: 4, waiting: 1 });
+        assert!((&mut pages[0]).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn forms_of_one_caller_are_few_and_wait_for_their_turn() {
+        let limits = CallLimits::new(1);
+        let mut forms: Vec<_> = (0..17).map(|_| Box::pin(limits.permit_form(MERCHANT))).collect();
+        assert!(forms.iter_mut().all(|form| form.now_or_never().is_none()));
+        assert_eq!(limits.count(), CallCount { in_flight: 16, waiting: 1 });
+        assert!(limits.permit_change(MERCHANT).now_or_never().is_some_and(|permit| permit.is_ok()));
+        assert!((&mut forms[0]).await.is_ok());
     }
 }

@@ -39,6 +39,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let arrival = Arrival { declaration, caller: caller.as_ref(), peer: exchange.head.peer };
         let share = self.gate.share_of(&arrival);
         if caller.is_some() {
+            exchange.key_share.set(Some(share));
             exchange.head.connection.inspect(|connection| connection.show_key(share));
         }
         self.gate.count(&arrival)?;
@@ -130,8 +131,8 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         Err(ApiError::new(Code::Forbidden, KEY_OF_PAGE))
     }
 
-    /// Compresses a large document for a caller that asks for it. When the worker pool is busy, the document is sent
-    /// uncompressed.
+    /// Compresses a large document for a caller that asks for it, in the share of the key that it showed. When the worker pool
+    /// is busy, the document is sent uncompressed.
     pub(super) async fn compressed(
         &self,
         exchange: &Exchange<'_, C>,
@@ -144,7 +145,8 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let (Coding::Gzip | Coding::Zstd, Ok(Answer::Json { json, replayed })) = (coding, &outcome) else {
             return outcome;
         };
-        let share = self.gate.share_of(&arrival_for_document(exchange));
+        let share = exchange.key_share.get();
+        let share = share.unwrap_or_else(|| self.gate.share_of(&arrival_for_document(exchange)));
         let Ok(permit) = self.pool.permit(share).await else { return outcome };
         let (text, replayed) = (json.clone(), *replayed);
         self.pool.run(permit, move || async move { Answer::encoded(text, replayed, coding) }).await

@@ -256,7 +256,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             Target::Probe(probe, observe) => probe_answer(probe, observe.as_ref()),
             Target::Root => Ok(self.root_answer(exchange)),
             Target::OpenApi => {
-                let _permit = self.permit(self.gate.share_of(&arrival_for_document(exchange)), &PACKAGE_ITSELF).await?;
+                let _permit = self.permit_page(self.gate.share_of(&arrival_for_document(exchange))).await?;
                 Ok(self.openapi_answer(exchange))
             }
             Target::Page(page) => Ok(Answer::File(page)),
@@ -353,7 +353,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             let body = Body::parse(bytes, &PACKAGE_ITSELF)?;
             Fields::new(&PACKAGE_ITSELF, body.members()).finish(|| Some(()))?;
         }
-        let _permit = self.permit(self.gate.share_of(&arrival_for_document(exchange)), &PACKAGE_ITSELF).await?;
+        let _permit = self.permit_page(self.gate.share_of(&arrival_for_document(exchange))).await?;
         let base_url = self.base_url(exchange);
         let version = exchange.version.get();
         let subject = DocumentScope { package: Some(package), version };

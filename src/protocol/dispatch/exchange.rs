@@ -13,6 +13,7 @@ use actix_web::http::{Method, StatusCode};
 use super::answer::{API_VERSION, Addressee};
 use super::body;
 use super::call::CallContext;
+use super::concurrency::ShareOf;
 use super::cross_origin::{self, CrossOrigin, Unread};
 use super::entrance::Entrance;
 use super::hooks::AuthenticatedCaller;
@@ -74,6 +75,8 @@ pub(super) struct Exchange<'r, C: AuthenticatedCaller> {
     /// The version that a step inherits from its pipeline when it names none itself.
     pub(super) version_of_pipeline: Option<ApiVersion>,
     pub(super) caller: RefCell<Option<C::LogName>>,
+    /// The share of the owner of the valid key that the call, or a step of it, showed.
+    pub(super) key_share: Cell<Option<ShareOf>>,
     pub(super) cross_origin: CrossOrigin,
     pub(super) log_subject: LogSubject,
     /// The form of a refusal; when absent, the `Accept` header decides.
@@ -109,6 +112,7 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
             version: Cell::new(ApiVersion::NEWEST),
             version_of_pipeline: None,
             caller: RefCell::default(),
+            key_share: Cell::default(),
             cross_origin: CrossOrigin::default(),
             log_subject: LogSubject::default(),
             form: Cell::new(None),

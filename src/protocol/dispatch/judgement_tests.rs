@@ -1,7 +1,7 @@
 //! The dispatcher over HTTP: one test per promise, the order of checks first.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,8 +79,9 @@ impl AdmissionGate<Key> for Hooks {
         }
     }
 
-    fn share_of(&self, _: &Arrival<'_, Key>) -> ShareOf {
-        ShareOf::Merchant([1; 16])
+    fn share_of(&self, arrival: &Arrival<'_, Key>) -> ShareOf {
+        let without_key = ShareOf::Address(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        if arrival.caller.is_some() { ShareOf::Merchant([1; 16]) } else { without_key }
     }
 }
 
@@ -442,8 +443,8 @@ async fn a_long_answer_is_compressed_when_asked_for() {
     assert_eq!(send(request()).await.header("content-encoding"), None);
 }
 
-/// Serves on a thread of its own, for behaviour that only a socket shows.
-fn serve() -> std::net::SocketAddr {
+/// Serves on a thread of its own, with one thread for requests, for behaviour that only a socket shows.
+pub(super) fn serve(dispatcher: Arc<Dispatcher<Key>>) -> std::net::SocketAddr {
     let (send, receive) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         actix_web::rt::System::new().block_on(async move {
@@ -457,7 +458,7 @@ fn serve() -> std::net::SocketAddr {
                 pulse: None,
             };
             let reserved = ReservedAddress::reserve(([127, 0, 0, 1], 0).into());
-            let listener = reserved.and_then(|reserved| Listener::listen(reserved, dispatcher(), &settings));
+            let listener = reserved.and_then(|reserved| Listener::listen(reserved, dispatcher, &settings));
             let listener = listener.unwrap_or_else(|error| panic!("{error}"));
             let _ = send.send(listener.address);
             let _ = listener.server.await;
@@ -467,7 +468,7 @@ fn serve() -> std::net::SocketAddr {
 }
 
 fn connect() -> TcpStream {
-    let stream = TcpStream::connect(serve()).unwrap_or_else(|error| panic!("{error}"));
+    let stream = TcpStream::connect(serve(dispatcher())).unwrap_or_else(|error| panic!("{error}"));
     stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap_or_else(|error| panic!("{error}"));
     stream
 }

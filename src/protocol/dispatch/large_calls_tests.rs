@@ -7,6 +7,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
+use super::concurrency::ShareOf;
 use super::judgement_tests::{ECHO, Hooks, Key, TestResponse, post, send_to};
 use super::{Call, CallLimits, Dispatcher, Reply, WorkerPool, endpoint};
 use crate::protocol::api_error::ApiError;
@@ -16,6 +17,7 @@ use crate::protocol::request_thread::{self, LARGE_BYTES};
 
 static COMMAND: Declaration = Declaration { name: "name-thread", ..ECHO };
 static QUERY: Declaration = Declaration { name: "list-letters", flags: Flags::QUERY, ..ECHO };
+static FIND: Declaration = Declaration { name: "find-letters", flags: Flags::QUERY, ..ECHO };
 static SEARCH: Declaration = Declaration { name: "search-letters", flags: Flags::QUERY, ..ECHO };
 
 /// The number of times that an endpoint was started.
@@ -40,6 +42,11 @@ async fn list_letters(begun: Begun, call: Call<Key>) -> Result<Reply, ApiError> 
     begun.fetch_add(1, Ordering::SeqCst);
     let count = text(&call)?.parse().unwrap_or_else(|error| panic!("{error}"));
     Reply::page(&json!({ "thread": this_thread(), "letters": "x".repeat(count) }))
+}
+
+/// Answers as many letters as its text names.
+async fn find_letters((): (), call: Call<Key>) -> Result<Reply, ApiError> {
+    Ok(Reply::new(&"x".repeat(text(&call)?.parse().unwrap_or_else(|error| panic!("{error}")))))
 }
 
 async fn search_letters(begun: Begun, _: Call<Key>) -> Result<Reply, ApiError> {
@@ -126,4 +133,20 @@ async fn a_large_answer_is_compressed_as_a_small_one_is() {
         let answer: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(answer["letters"].as_str().map(|letters| letters.len().to_string()).as_deref(), Some(count));
     }
+}
+
+#[actix_web::test]
+async fn a_large_answer_is_compressed_in_the_share_of_the_key_that_was_shown() {
+    let (hooks, pool) = (Arc::new(Hooks), WorkerPool::start(2));
+    let dispatcher = Dispatcher::builder(&[Package::Merchants], hooks.clone())
+        .function(endpoint(&FIND, (), find_letters))
+        .pool(pool.clone())
+        .gate(hooks)
+        .build();
+    let held = pool.permit(ShareOf::Address([127, 0, 0, 9].into())).await;
+    assert!(held.is_ok(), "callers without a key have all of theirs");
+    let body = json!({ "text": "100000" }).to_string();
+    let call = post("/merchants/find-letters").insert_header(("Accept-Encoding", "gzip")).set_payload(body);
+    let received = send_to(&Arc::new(dispatcher), call).await;
+    assert_eq!((received.status, received.header("content-encoding")), (200, Some("gzip")));
 }

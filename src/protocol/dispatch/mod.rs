@@ -29,6 +29,8 @@ mod memory_budget;
 mod page;
 mod page_judgement;
 mod page_response;
+#[cfg(all(test, feature = "pages"))]
+mod page_turn_tests;
 mod path;
 mod pipeline;
 mod rates;

@@ -117,11 +117,19 @@ pub struct PageAsset {
     pub is_shared: bool,
 }
 
+/// The limit of fields of a form: contract, section 15.
+const FORM_FIELDS_MAX: usize = 64;
+
 /// The form that a browser posted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostedForm(Vec<(String, String)>);
 
 impl PostedForm {
+    /// True when a form has more fields than any page has. Nothing of it is read for that.
+    pub(super) fn has_too_many_fields(bytes: &[u8]) -> bool {
+        bytes.iter().filter(|byte| **byte == b'&').count() >= FORM_FIELDS_MAX
+    }
+
     /// Reads a form in the media type `application/x-www-form-urlencoded`. None when its text is not UTF-8.
     pub(super) fn read(bytes: &[u8]) -> Option<PostedForm> {
         let text = std::str::from_utf8(bytes).ok()?;
@@ -298,5 +306,13 @@ mod tests {
         assert_eq!(form("a=1+2%2F&b=").only("a"), Some("1 2/"));
         assert_eq!((form("b=").only("b"), form("a=1&a=1").only("a"), form("").only("a")), (Some(""), None, None));
         assert_eq!(PostedForm::read(b"a=\xff"), None);
+    }
+
+    #[test]
+    fn a_form_has_at_most_64_fields() {
+        let of = |fields: usize| vec!["a"; fields].join("&");
+        assert!(
+            !PostedForm::has_too_many_fields(of(64).as_bytes()) && PostedForm::has_too_many_fields(of(65).as_bytes())
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! The order in which a request for a page is judged: path, method, rate, origin, media type, size, load, form, and then
-//! the page itself.
+//! The order in which a request for a page is judged: path, method, lengths of query and head, rate, origin, media type, size,
+//! load, and then the page itself.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use actix_web::http::header::{ACCEPT_LANGUAGE, HOST, ORIGIN};
 
 use super::answer::Answer;
 use super::body;
+use super::concurrency::{Permit, ShareOf};
 use super::cross_origin;
 use super::dispatcher::Dispatcher;
 use super::exchange::{Exchange, Incoming, RequestHead, header_text};
@@ -35,12 +36,14 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         texts: Vec<String>,
         incoming: &mut Incoming<'_>,
     ) -> Result<Answer, ApiError> {
+        refuse_long_head(&exchange.head).await?;
         let is_form = exchange.head.method == Method::POST;
         let declaration = if is_form { &PAGE_FORM } else { &PAGE };
         let arrival = Arrival { declaration, caller: None, peer: exchange.head.peer };
         self.gate.count(&arrival)?;
         let form = if is_form { Some(self.form_bytes(exchange, incoming).await?) } else { None };
-        let _permit = self.permit(self.gate.share_of(&arrival), declaration).await?;
+        let share = self.gate.share_of(&arrival);
+        let _permit = if is_form { self.permit_form(share).await } else { self.permit_page(share).await }?;
         let form = form.map(|bytes| read_form(bytes.as_bytes())).transpose()?;
         let query = exchange.head.query.to_owned();
         let accept_language = header_text(exchange.head.headers, &ACCEPT_LANGUAGE).map(str::to_owned);
@@ -59,9 +62,28 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             return Err(ApiError::new(Code::Forbidden, FOREIGN_FORM));
         }
         body::check_form_media_type(headers)?;
-        match incoming {
-            Incoming::Payload(payload) => body::read(headers, payload, &self.body_budget, &PAGE_FORM).await,
-            Incoming::Step(..) => Err(ApiError::unhandled()),
+        let Incoming::Payload(payload) = incoming else { return Err(ApiError::unhandled()) };
+        let bytes = body::read(headers, payload, &self.body_budget, &PAGE_FORM).await?;
+        if PostedForm::has_too_many_fields(bytes.as_bytes()) {
+            tokio::time::sleep(body::TOO_LARGE_PAUSE).await;
+            return Err(ApiError::new(Code::BodyTooLarge, MANY_FIELDS));
+        }
+        Ok(bytes)
+    }
+
+    /// Takes a permit for a page or a document, and waits for its turn: so no more of one caller's are ready to run at once than
+    /// it may have permits.
+    pub(super) async fn permit_page(&self, share: ShareOf) -> Result<Permit, ApiError> {
+        match &self.limits {
+            Some(limits) => limits.permit_page(share).await,
+            None => Ok(Permit::unlimited()),
+        }
+    }
+
+    async fn permit_form(&self, share: ShareOf) -> Result<Permit, ApiError> {
+        match &self.limits {
+            Some(limits) => limits.permit_form(share).await,
+            None => Ok(Permit::unlimited()),
         }
     }
 
@@ -69,6 +91,27 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
     pub(super) fn asset(&self, path: &str) -> Option<PageReply> {
         self.pages.assets.iter().find(|asset| (asset.path)() == path).map(PageReply::asset)
     }
+}
+
+/// The limits of a page's query, of its path, and of its headers together, in bytes: contract, section 15.
+const QUERY_BYTES_MAX: usize = 8 * 1024;
+const HEAD_BYTES_MAX: usize = 8 * 1024;
+
+/// The refusals of what is longer, and of a form with more fields than any page has.
+const LONG_QUERY: &str = "The address is longer than 8,192 bytes.";
+const LONG_HEAD: &str = "The headers of the request are longer than 8,192 bytes.";
+const MANY_FIELDS: &str = "The form has more than 64 fields.";
+
+/// Refuses a request that no browser makes, after a pause: whoever sends such requests takes little time from others.
+async fn refuse_long_head(head: &RequestHead<'_>) -> Result<(), ApiError> {
+    let header_bytes: usize = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    let refusal = match (head.query.len().max(head.path.len()) > QUERY_BYTES_MAX, header_bytes > HEAD_BYTES_MAX) {
+        (false, false) => return Ok(()),
+        (true, _) => ApiError::new(Code::AddressTooLong, LONG_QUERY),
+        (false, true) => ApiError::new(Code::HeadTooLarge, LONG_HEAD),
+    };
+    tokio::time::sleep(body::TOO_LARGE_PAUSE).await;
+    Err(refusal)
 }
 
 /// The refusal of a form that another site's page sent.

@@ -137,6 +137,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let (outcome, share) = self.judged(&exchange, &mut Incoming::Step(step, arguments, results)).await;
         self.note(&exchange, &self.logged_outcome(&exchange, &outcome), started.elapsed());
         readers.count(&exchange, pipeline);
+        pipeline.key_share.set(exchange.key_share.get().or(pipeline.key_share.get()));
         let Ok(Answer::Json { json, .. }) = outcome else {
             pipeline.form.set(Some(exchange.addressee().form()));
             return Err(outcome.err().unwrap_or_else(ApiError::unhandled)); // A step is a POST, whose answer is JSON.

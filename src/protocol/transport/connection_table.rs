@@ -1,6 +1,7 @@
 //! The connections of a listener: their limits, in all and from one address, and the eviction of one to make room for a
-//! new one. One that never showed a valid key gives way first, then one of a merchant that has more than a quarter of all.
+//! new one. One that never showed a valid key gives way first, then one of the merchant that has most.
 
+use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -20,9 +21,6 @@ use crate::protocol::dispatch::{ShareOf, address_group};
 /// The limits that a connection may reach, as metrics name them.
 const PER_ADDRESS: &str = "per_address";
 const IN_ALL: &str = "in_all";
-
-/// The part of all connections above which those of one merchant give way to new ones: a quarter.
-const MERCHANT_SHARE_DIVISOR: usize = 4;
 
 /// The idle time of a connection while a request of it is in progress.
 const BUSY: u64 = u64::MAX;
@@ -92,8 +90,8 @@ impl ConnectionTable {
     }
 
     /// Admits a connection from `peer`. When there are too many, it evicts one that is idle: one that never showed a
-    /// valid key, or one of a merchant that has more than a quarter of them. The new connection is refused when there is
-    /// none to evict, or when its address has its limit. Returns its number, and its address where that is counted.
+    /// valid key, or one of the merchant that has most of them. The new connection is refused when there is none to evict, or
+    /// when its address has its limit. Returns its number, and its address where that is counted.
     pub(super) fn admit(&self, peer: IpAddr) -> Option<(u64, Option<IpAddr>)> {
         let (limits, peer) = (&self.limits, peer.to_canonical());
         let has_share = limits.per_address < limits.in_all && !limits.proxies.contains(peer);
@@ -152,7 +150,7 @@ impl Counts {
         if from_there >= limits.per_address && address.is_some() {
             return Err(PER_ADDRESS);
         }
-        if self.open >= limits.in_all && !self.evict(limits.in_all / MERCHANT_SHARE_DIVISOR) {
+        if self.open >= limits.in_all && !self.evict() {
             return Err(IN_ALL);
         }
         self.open += 1;
@@ -161,11 +159,11 @@ impl Counts {
         Ok(self.last_number)
     }
 
-    /// Evicts the connection that has been idle for longest: of those without a key, else of the owners that have more than
-    /// `owner_max`. False when there is none.
-    fn evict(&mut self, owner_max: usize) -> bool {
+    /// Evicts the connection that has been idle for longest: of those without a key, else of the owner that has most. False when
+    /// there is none.
+    fn evict(&mut self) -> bool {
         let without_key = self.evictable.pop_first().map(|(_, eviction)| eviction);
-        let Some(eviction) = without_key.or_else(|| self.take_idlest_of_large_owners(owner_max)) else { return false };
+        let Some(eviction) = without_key.or_else(|| self.take_idlest_of_largest_owner()) else { return false };
         self.open -= 1;
         CONNECTIONS_EVICTED.inc();
         eviction.has_begun.store(true, Ordering::Release);
@@ -173,13 +171,15 @@ impl Counts {
         true
     }
 
-    /// The connection that has been idle for longest, of the owners that have more than `owner_max`.
-    fn take_idlest_of_large_owners(&mut self, owner_max: usize) -> Option<Arc<Eviction>> {
-        let large = self.by_owner.iter().filter(|(_, connections)| connections.len() > owner_max);
-        let all = large.flat_map(|(owner, connections)| connections.iter().map(move |of_owner| (*owner, of_owner)));
-        let idle_since = |eviction: &Eviction| eviction.idle_since_ms.load(Ordering::Relaxed);
-        let idle = all.map(|(owner, (number, eviction))| (idle_since(eviction), owner, *number));
-        let (_, owner, number) = idle.filter(|(since, ..)| *since != BUSY).min()?;
+    /// The connection that has been idle for longest, of the owner that has most connections. Owners that are busy on all of
+    /// theirs are left out.
+    fn take_idlest_of_largest_owner(&mut self) -> Option<Arc<Eviction>> {
+        let idle = self.by_owner.iter().filter_map(|(owner, connections)| {
+            let idle_since = connections.iter().map(|(number, eviction)| (eviction.idle_since(), *number)).min();
+            let (since, number) = idle_since.filter(|(since, _)| *since != BUSY)?;
+            Some((Reverse(connections.len()), since, *owner, number))
+        });
+        let (_, _, owner, number) = idle.min()?;
         self.by_owner.get_mut(&owner)?.remove(&number)
     }
 
@@ -193,6 +193,10 @@ impl Counts {
 }
 
 impl Eviction {
+    fn idle_since(&self) -> u64 {
+        self.idle_since_ms.load(Ordering::Relaxed)
+    }
+
     fn has_begun(&self) -> bool {
         self.has_begun.load(Ordering::Acquire)
     }
@@ -265,21 +269,35 @@ mod tests {
     }
 
     #[test]
-    fn the_idlest_of_a_merchant_with_over_a_quarter_gives_way() {
+    fn the_idlest_of_the_merchant_with_most_gives_way() {
         let table = table(8, 8);
         let held: Vec<_> = (0..8).map(|_| from(&table, "192.0.2.1").expect("there is room")).collect();
-        let (others, of_merchant) = held.split_at(2);
+        let (others, of_merchant) = held.split_at(3);
         others.iter().for_each(|connection| connection.show_key(ShareOf::Merchant([2; 16])));
         of_merchant.iter().for_each(|connection| connection.show_key(MERCHANT));
         assert!(from(&table, "192.0.2.2").is_none(), "requests are in progress on all of them");
         held.iter().for_each(OpenConnection::permit_eviction);
         table.set_idle(&of_merchant[0].eviction, Some(Instant::now() + Duration::from_secs(1)));
-        let new = (0..4).map(|_| from(&table, "192.0.2.2").expect("one gives way"));
+        let new = (0..2).map(|_| from(&table, "192.0.2.2").expect("one gives way"));
         let new: Vec<_> = new.inspect(|connection| connection.show_key(ShareOf::Merchant([3; 16]))).collect();
-        assert_eq!(of_merchant.iter().filter(|connection| is_evicted(connection)).count(), 4);
+        assert_eq!(of_merchant.iter().filter(|connection| is_evicted(connection)).count(), 2);
         assert!(!is_evicted(&of_merchant[0]), "it was busy last");
-        assert!(!others.iter().any(is_evicted), "a quarter is kept");
+        assert!(!others.iter().any(is_evicted), "they are no more than the largest has");
         drop((held, new));
         assert!(table.counts.lock().by_owner.is_empty() && table.counts.lock().open == 0);
+    }
+
+    #[test]
+    fn four_merchants_with_a_quarter_each_cannot_hold_all_connections() {
+        let table = table(8, 8);
+        let held: Vec<_> = (0..8).map(|_| from(&table, "192.0.2.1").expect("there is room")).collect();
+        for (number, connection) in (0..).zip(&held) {
+            connection.show_key(ShareOf::Merchant([number / 2; 16]));
+            connection.permit_eviction();
+        }
+        let new = (0..4).map(|_| from(&table, "192.0.2.2").expect("one gives way"));
+        let _new: Vec<_> = new.inspect(|connection| connection.show_key(ShareOf::Merchant([9; 16]))).collect();
+        let left = |merchant: usize| held[2 * merchant..][..2].iter().filter(|held| !is_evicted(held)).count();
+        assert_eq!([0, 1, 2, 3].map(left), [1; 4], "one of each, since each has most in turn");
     }
 }

@@ -29,6 +29,7 @@ use tokio_rustls::TlsAcceptor;
 use super::connection_table::{ConnectionLimits, ConnectionTable};
 use super::forwarded_header::ForwardedHeader;
 use super::open_connection::OpenConnection;
+use super::send_bounds::{self, STALLED_MAX};
 use super::socket::{DISCONNECT_TIMEOUT, Socket, Transport, send_last};
 use crate::protocol::dispatch::{
     AuthenticatedCaller, Dispatcher, Entrance, HEAD_ARRIVAL_MAX, SLICE_BYTES, answer_to_refused_connection,
@@ -77,6 +78,7 @@ impl ReservedAddress {
     pub fn reserve(address: SocketAddr) -> io::Result<ReservedAddress> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
         socket.set_reuseaddr(true)?;
+        send_bounds::set(&socket, STALLED_MAX)?;
         socket.bind(address)?;
         Ok(ReservedAddress(socket))
     }

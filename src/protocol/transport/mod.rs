@@ -1,12 +1,13 @@
 //! From a socket to requests: `listener.rs` binds and serves, `connection_table.rs` limits the connections,
 //! `open_connection.rs` is the state that a connection's socket and its requests share, `socket.rs` is the socket that
-//! the web server reads and writes.
+//! the web server reads and writes; `send_bounds.rs` bounds what the system keeps for a caller who does not read.
 
 mod bare_refusal;
 mod connection_table;
 mod forwarded_header;
 mod listener;
 mod open_connection;
+mod send_bounds;
 mod socket;
 
 pub use connection_table::ConnectionLimits;

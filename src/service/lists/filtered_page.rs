@@ -3,7 +3,6 @@
 use std::fmt::Display;
 
 use till_domain::ids::Id;
-use till_domain::records::Rows;
 use till_storage::rows::{Beside, Cursor, ScanDirection};
 use till_storage::shapes::{KeyedRow, StoredTable};
 
@@ -20,20 +19,24 @@ const ROWS_AT_A_TIME: usize = 256;
 /// The page that a call asks for of a table's rows in a span.
 ///
 /// # Errors
-/// `UNAVAILABLE` when a row cannot be read.
+/// `UNAVAILABLE` when a row cannot be read; [`ApiError::for_worker_pool`] when the rows are large and this thread reads
+/// requests.
 pub async fn read_span<T: StoredTable<Key: Id + Ord + Display>>(
     reader: &Reader<'_>,
     request: PageRequest<T::Key>,
     span: Option<IdSpan<T::Key>>,
 ) -> Result<Page<T::Row>, ApiError> {
-    let rows = |span: IdSpan<_>, direction, limit| Ok(reader.view().scan::<T>(span.range(), direction, limit)?);
+    let rows = |span: IdSpan<_>, direction, limit| {
+        let rows = reader.view().scan_within::<T>(span.range(), direction, limit, request_thread::row_bytes_max())?;
+        rows.ok_or_else(ApiError::for_worker_pool)
+    };
     Filtered { rows, passes: |_: &T::Row| true }.page(request, span).await
 }
 
 /// The page that a call asks for of the rows in a span whose ids an index has under `first`.
 ///
 /// # Errors
-/// As [`read_span`]; also when a row that the index names is missing.
+/// As [`read_span`]; also when a row that the index names is not there.
 pub async fn read_index_span<I, T, F>(
     reader: &Reader<'_>,
     first: F,
@@ -67,9 +70,8 @@ where
 {
     let (view, range) = (reader.view(), span.range());
     let keys = (first.clone(), *range.start())..=(first.clone(), *range.end());
-    let ids = view.scan_keys::<I>(keys, direction, limit)?;
-    let row = |(_, id)| Ok((id, view.get::<T>(id)?.ok_or_else(ApiError::unhandled)?));
-    ids.into_iter().map(row).collect()
+    let ids = view.scan_keys::<I>(keys, direction, limit)?.into_iter().map(|(_, id)| id);
+    view.rows_within::<T>(ids, request_thread::row_bytes_max())?.ok_or_else(ApiError::for_worker_pool)
 }
 
 /// A list of which a page is wanted.

@@ -15,7 +15,7 @@ use till_domain::text::IdempotencyKey;
 use till_domain::time::Millis;
 use till_operate::archive::Archiver;
 use till_sandbox::SandboxAcquirer;
-use till_storage::journal::record;
+use till_storage::journal::read_record_time;
 use till_storage::rows::RowGate;
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::Keyring;
@@ -197,11 +197,9 @@ impl Service {
     /// `UNAVAILABLE` when the last record cannot be read.
     pub fn merchant_now(&self, merchant_id: MerchantId) -> Result<Millis, ApiError> {
         let head = self.store.head(merchant_id).map_err(|error| unreadable(&error))?;
-        let last = self.store.read(merchant_id, head.sequence, 1).map_err(|error| unreadable(&error))?;
-        let Some(stored) = last.first() else { return Ok(self.clock_of(merchant_id)) };
-        let last = record::decode(&stored.bytes).map_err(|error| unreadable(&error))?;
+        let last = read_record_time(&*self.store, merchant_id, head.sequence).map_err(|error| unreadable(&error))?;
         // A record has the time of the wall clock.
-        let wall = self.now().max(Millis(last.header.at_ms));
+        let wall = self.now().max(Millis(last.unwrap_or_default()));
         Ok(Millis(wall.0.saturating_add(self.engine.clocks().offset_ms(merchant_id))))
     }
 

@@ -3,6 +3,8 @@
 //! A stored record is commit number (8) | CRC-32C of those 8 bytes (4) | record. The number is outside
 //! of the record because it is assigned when the batch is written; the record has a checksum of its own.
 
+use std::ops::ControlFlow;
+
 use till_domain::ids::MerchantId;
 
 use crate::family::Family;
@@ -15,8 +17,8 @@ use super::by_merchant::ByMerchant;
 use super::claims::{Durable, PlannedBatch, WritePlan};
 use super::snapshot::{self, SNAPSHOTS_KEPT};
 use super::{
-    Append, CommitNumber, EncodedRecord, Head, JournalError, READ_BYTES_MAX, RowWrite, Sequence, StoredRecord,
-    StoredSnapshot,
+    Append, CommitNumber, EncodedRecord, Head, JournalError, READ_BYTES_MAX, RecordHeader, RowWrite, Sequence,
+    StoredRecord, StoredSnapshot, record,
 };
 
 /// Bytes before a stored record.
@@ -248,6 +250,27 @@ pub fn read_record(
     let key = JournalKey { merchant_id, sequence }.encode();
     let value = reader.get(Family::Journal, &key)?;
     value.map(|value| Ok(decode_stored(merchant_id, &key, &value)?.1)).transpose()
+}
+
+/// The time of one record, in milliseconds since the Unix epoch, by its header alone: a body, which may have megabytes, is neither
+/// copied nor checked. None when there is no such record.
+///
+/// # Errors
+/// [`JournalError::Damaged`] when the header is not that of this record.
+pub fn read_record_time(
+    reader: &(impl RowReader + ?Sized),
+    merchant_id: MerchantId,
+    sequence: Sequence,
+) -> Result<Option<u64>, JournalError> {
+    let [lower, upper] = [sequence, sequence.next()].map(|sequence| JournalKey { merchant_id, sequence }.encode());
+    let mut header = None;
+    reader.visit(Family::Journal, &lower, &upper, ScanDirection::Forward, &mut |_, value| {
+        header = Some(value.get(COMMIT_LEN..).and_then(record::glance));
+        ControlFlow::Break(())
+    })?;
+    let is_its_own = |header: &RecordHeader| header.merchant_id == merchant_id && header.sequence == sequence;
+    let damaged = JournalError::Damaged { merchant_id, what: "header of a record" };
+    header.map(|header| header.filter(is_its_own).map(|header| header.at_ms).ok_or(damaged)).transpose()
 }
 
 /// The record in a stored value, not yet checked: [`super::record::decode`] does that.

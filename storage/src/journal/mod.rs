@@ -14,7 +14,7 @@ pub mod snapshot;
 pub use append::{Append, AppendVerdict, SnapshotWrite};
 pub use contract::{Claim, Journal, JournalError, READ_BYTES_MAX, StoredRecord};
 pub use head::{BatchId, CommitNumber, Epoch, Head, Sequence};
-pub use layout::decode_stored;
+pub use layout::{decode_stored, read_record_time};
 pub use log_reader::{LogError, LogReader, LogRecord, LogRecordError, following};
 pub use record::{DecodedRecord, EncodedRecord, RecordError, RecordHeader, RecordType};
 pub use row_writes::{BegunRow, RowWrite, RowWrites};

@@ -1,6 +1,6 @@
 //! Ranges of a table by typed keys, and the pages of lists.
 
-use std::ops::{Bound, RangeBounds};
+use std::ops::{Bound, ControlFlow, RangeBounds};
 
 use till_domain::ids::{Id, MerchantId, RawId};
 use till_domain::open_call::OpenCall;
@@ -34,6 +34,52 @@ impl<R: RowReader> MerchantReader<R> {
         limit: usize,
     ) -> Result<Vec<KeyedRow<T>>, Unreadable> {
         self.decode_all::<T>(&self.pairs::<T>(range, direction, limit)?)
+    }
+
+    /// The same for a limit of at least one, unless these rows have more than `bytes_max` bytes: then no more than that are
+    /// read, and none decoded.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when a row cannot be read.
+    pub fn scan_within<T: StoredTable>(
+        &self,
+        range: impl RangeBounds<T::Key>,
+        direction: ScanDirection,
+        limit: usize,
+        bytes_max: usize,
+    ) -> Result<Option<Vec<KeyedRow<T>>>, Unreadable> {
+        let (lower, upper) = self.key_range::<T>(&range);
+        let (mut pairs, mut left) = (Vec::new(), Some(bytes_max));
+        self.rows.visit(T::KIND.family(), &lower, &upper, direction, &mut |key, value| {
+            left = left.and_then(|left: usize| left.checked_sub(value.len()));
+            if left.is_some() {
+                pairs.push((key.to_vec(), value.to_vec()));
+            }
+            if left.is_some() && pairs.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        left.map(|_| self.decode_all::<T>(&pairs)).transpose()
+    }
+
+    /// The rows under some keys, in their order, unless they have more than `bytes_max` bytes: then none is decoded. A row that is
+    /// missing cannot be read.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when a row cannot be read.
+    pub fn rows_within<T: StoredTable>(
+        &self,
+        keys: impl IntoIterator<Item = T::Key>,
+        bytes_max: usize,
+    ) -> Result<Option<Vec<KeyedRow<T>>>, Unreadable> {
+        let missing = || Unreadable { reason: "an index names a row that is not there".to_owned() };
+        let (mut pairs, mut left) = (Vec::new(), bytes_max);
+        for key in keys {
+            let (family, key) = row_key(self.merchant_id(), &T::key(key), self);
+            let value = self.rows.get(family, &key)?.ok_or_else(missing)?;
+            let Some(less) = left.checked_sub(value.len()) else { return Ok(None) };
+            left = less;
+            pairs.push((key, value));
+        }
+        self.decode_all::<T>(&pairs).map(Some)
     }
 
     /// The keys of such rows alone.
@@ -309,6 +355,30 @@ mod tests {
         assert!(scan((Excluded(6), Excluded(3)), ScanDirection::Forward, 99).is_empty());
         assert_eq!(rows.has_any::<Entries>(entry(9)..), Ok(true));
         assert_eq!(rows.has_any::<Entries>((Excluded(entry(9)), Unbounded)), Ok(false));
+    }
+
+    #[test]
+    fn rows_are_read_within_a_number_of_bytes() {
+        let store = MemoryStore::new();
+        let mut bytes = 0;
+        for number in 1..=3 {
+            let (key, row) = (AnyKey::Entries(entry(number)), Entry { id: entry(number), ..sample::<Entries>() });
+            let value = encode_row(&Entries::wrap(row), &key, &mut TestPersonal::default()).expect("samples encode");
+            let (family, key) = row_key(MERCHANT, &key, &TestPersonal::default());
+            bytes = value.len();
+            store.damage(family, &key, &value);
+        }
+        let rows = MerchantReader::new(MERCHANT, None, &store);
+        let scan = |limit, bytes_max| {
+            let rows = rows.scan_within::<Entries>(.., ScanDirection::Backward, limit, bytes_max).expect("readable");
+            rows.map(|rows| rows.iter().map(|(id, _)| id.to_bytes()[0]).collect::<Vec<u8>>())
+        };
+        assert_eq!((scan(9, 3 * bytes), scan(2, 2 * bytes)), (Some(vec![3, 2, 1]), Some(vec![3, 2])));
+        assert_eq!((scan(9, 3 * bytes - 1), scan(2, 2 * bytes - 1)), (None, None));
+        let named = |bytes_max| rows.rows_within::<Entries>([entry(2), entry(1)], bytes_max).expect("readable");
+        assert_eq!(named(2 * bytes).expect("few").iter().map(|(id, _)| *id).collect::<Vec<_>>(), [entry(2), entry(1)]);
+        assert!(named(2 * bytes - 1).is_none());
+        assert!(rows.rows_within::<Entries>([entry(9)], bytes).is_err(), "it is missing");
     }
 
     #[test]

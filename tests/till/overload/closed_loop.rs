@@ -26,8 +26,16 @@ pub(super) struct PreparedRequest(Arc<[u8]>);
 impl PreparedRequest {
     /// `POST path` with JSON and these headers, each with the end of its line.
     pub(super) fn post(path: &str, headers: &str, body: &str) -> PreparedRequest {
-        let length = body.len();
-        let headers = format!("{headers}Content-Type: application/json\r\nContent-Length: {length}\r\n");
+        PreparedRequest::with_body(path, &format!("{headers}Content-Type: application/json\r\n"), body)
+    }
+
+    /// `POST path` with a form.
+    pub(super) fn form(path: &str, form: &str) -> PreparedRequest {
+        PreparedRequest::with_body(path, "Content-Type: application/x-www-form-urlencoded\r\n", form)
+    }
+
+    fn with_body(path: &str, headers: &str, body: &str) -> PreparedRequest {
+        let headers = format!("{headers}Content-Length: {}\r\n", body.len());
         PreparedRequest(format!("POST {path} HTTP/1.1\r\nHost: a\r\n{headers}\r\n{body}").into_bytes().into())
     }
 

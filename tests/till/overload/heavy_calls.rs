@@ -1,33 +1,12 @@
-//! Expensive calls from many connections without a pause, and beside them a merchant with cheap calls.
-//!
-//! The suite makes each load for a moment. `make fairness` makes it for `TILL_HEAVY_SECONDS` seconds with programs
-//! compiled for speed, and has `TILL_HEAVY_CONNECTIONS` connections fetch what is large. The figures are printed.
+//! Expensive calls from many connections without a pause, and beside them a merchant with cheap calls: see `heavy_load.rs`.
 
-use std::collections::BTreeMap;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::closed_loop::{PreparedRequest, key_of, statuses};
-use super::light_calls::LightCalls;
+use super::closed_loop::{PreparedRequest, key_of};
+use super::heavy_load::{CAMPAIGN_P99_MAX, COMPRESSED, HeavyCalls, many_connections};
 use crate::harness::{EventReceiver, Manner, Server, Shop, Start, TestDice, dead_url, merged};
-
-/// The time that each load lasts in the suite.
-const SUITE_DURATION: Duration = Duration::from_millis(1_500);
-
-/// The time that 99 of 100 light calls may take in the suite, whose programs are not compiled for speed and share the
-/// processors with other tests.
-const SUITE_P99_MAX: Duration = Duration::from_secs(1);
-
-/// The limit in a campaign.
-const CAMPAIGN_P99_MAX: Duration = Duration::from_millis(50);
-
-/// The header that has an answer compressed.
-const COMPRESSED: &str = "Accept-Encoding: gzip\r\n";
-
-/// Connections that fetch large answers in the suite.
-const SUITE_CONNECTIONS: usize = 32;
 
 /// Bytes of a large array, which a record and the body of a call have room for.
 const ARRAY_BYTES: usize = 1_000_000;
@@ -35,64 +14,6 @@ const ARRAY_BYTES: usize = 1_000_000;
 /// Entries of the activity log that pass the one of two filters, and of those that pass the other: below the most
 /// invitations that a merchant may have open.
 const ENTRIES: usize = 500;
-
-/// Calls of some connections until a moment.
-struct HeavyCalls {
-    name: &'static str,
-    /// For each connection the requests that it makes in turns.
-    turns: Vec<Vec<PreparedRequest>>,
-    /// The statuses of calls that are not refused for overload.
-    expected: &'static [u16],
-    /// The time that 99 of 100 light calls may take in a campaign.
-    p99_max: Duration,
-}
-
-impl HeavyCalls {
-    /// The same request from each of `connections` connections.
-    fn alike(name: &'static str, request: &PreparedRequest, connections: usize) -> HeavyCalls {
-        HeavyCalls {
-            name,
-            turns: vec![vec![request.clone()]; connections],
-            expected: &[200],
-            p99_max: CAMPAIGN_P99_MAX,
-        }
-    }
-
-    /// Makes the calls beside a merchant with light calls, and prints the results of both. Checks that they were
-    /// answered or refused for too much work, and that all light calls were answered in time.
-    #[track_caller]
-    fn delay_no_light_calls(&self, server: &Server) {
-        let seconds = number("TILL_HEAVY_SECONDS").map(Duration::from_secs);
-        let (mut counts, light) = self.make(server, seconds.unwrap_or(SUITE_DURATION));
-        let mut count = |status| counts.remove(&status).unwrap_or(0);
-        let answered: u64 = self.expected.iter().map(|status| count(*status)).sum();
-        let refused = count(503);
-        println!("{}: {answered} answered, {refused} refused with 503, others {counts:?}", self.name);
-        println!("  light calls meanwhile: {light}");
-        assert_eq!(counts, BTreeMap::new(), "other statuses, 0 for no answer");
-        let p99_max = seconds.map_or(SUITE_P99_MAX, |_| self.p99_max);
-        assert!(light.p99() < p99_max, "a p99 of {:?} is not below {p99_max:?}", light.p99());
-    }
-
-    fn make(&self, server: &Server, duration: Duration) -> (BTreeMap<u16, u64>, LightCalls) {
-        let shop = server.shop();
-        let until = Instant::now() + duration;
-        thread::scope(|scope| {
-            let light = scope.spawn(|| LightCalls::make(server, &shop, until));
-            let counts = statuses(server.public(), &self.turns, until);
-            (counts, light.join().expect("each light call is answered"))
-        })
-    }
-}
-
-fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is a number")))
-}
-
-/// Connections that fetch large answers.
-fn fetching_connections() -> usize {
-    number("TILL_HEAVY_CONNECTIONS").map_or(SUITE_CONNECTIONS, |count| usize::try_from(count).expect("a count fits"))
-}
 
 /// Random numbers of five digits for a large array.
 fn random_numbers(seed: u64) -> Vec<u64> {
@@ -150,7 +71,7 @@ fn compressed_pages_of_large_records_delay_no_light_calls() {
     }
     let headers = key_of(&shop) + COMPRESSED;
     let request = PreparedRequest::post("/merchants/list-metadata", &headers, "{\"per_page\":100}");
-    HeavyCalls::alike("compressed pages of 8 MB", &request, fetching_connections()).delay_no_light_calls(&server);
+    HeavyCalls::alike("compressed pages of 8 MB", &request, many_connections()).delay_no_light_calls(&server);
 }
 
 #[test]
@@ -158,7 +79,7 @@ fn fetched_large_records_delay_no_light_calls() {
     let (server, shop) = Server::with_shop();
     shop.call("sync-metadata", &record("large", &random_numbers(0))).ok();
     let request = call(&shop, "retrieve-metadata", &json!({ "key": "large" }));
-    HeavyCalls::alike("records of 1 MB, fetched", &request, fetching_connections()).delay_no_light_calls(&server);
+    HeavyCalls::alike("records of 1 MB, fetched", &request, many_connections()).delay_no_light_calls(&server);
 }
 
 #[test]
@@ -179,7 +100,8 @@ fn large_arrays_that_become_sets_delay_no_light_calls() {
     };
     let (name, turns) = ("arrays of 1 MB that become sets", (0..8).map(turns).collect());
     // Each call is a commit of some 300,000 rows, for which the others wait.
-    HeavyCalls { name, turns, expected: &[200], p99_max: 10 * CAMPAIGN_P99_MAX }.delay_no_light_calls(&server);
+    HeavyCalls { p99_max: 10 * CAMPAIGN_P99_MAX, ..HeavyCalls::in_turns(name, turns, &[200]) }
+        .delay_no_light_calls(&server);
 }
 
 /// Pipelines of 0.9 MB whose steps have faults, each as one call: unknown members of a step, and references to results that
@@ -230,7 +152,7 @@ fn orders_to_deliver_again_delay_no_light_calls() {
     let order = |webhook: &Value| call(&shop, "redeliver-webhook", &merged(webhook, &json!({ "since": 0 })));
     let turns = (0..64).map(|_| webhooks.iter().map(order).collect()).collect();
     let name = "orders to deliver 1,100 events again";
-    HeavyCalls { name, turns, expected: &[200, 429], p99_max: CAMPAIGN_P99_MAX }.delay_no_light_calls(&server);
+    HeavyCalls::in_turns(name, turns, &[200, 429]).delay_no_light_calls(&server);
 }
 
 #[test]
@@ -241,7 +163,7 @@ fn tests_of_slow_endpoints_delay_no_light_calls() {
         [server.shop(), server.shop()].map(|shop| call(&shop, "test-webhook", &webhook_at(&shop, &receiver.url())));
     let turns = (0..128).map(|connection| vec![tests[connection % 2].clone()]).collect();
     let name = "tests of slow endpoints by two merchants";
-    HeavyCalls { name, turns, expected: &[200, 429], p99_max: CAMPAIGN_P99_MAX }.delay_no_light_calls(&server);
+    HeavyCalls::in_turns(name, turns, &[200, 429]).delay_no_light_calls(&server);
 }
 
 /// Invites users with one key of a merchant and switches the plan with another one, both at once, so that their entries
@@ -270,7 +192,7 @@ fn compressed_pages_of_a_list_delay_no_light_calls() {
     }
     let headers = key_of(&shop) + COMPRESSED;
     let request = PreparedRequest::post("/merchants/list-activity-logs", &headers, "{\"per_page\":100}");
-    HeavyCalls::alike("compressed pages of a list", &request, fetching_connections()).delay_no_light_calls(&server);
+    HeavyCalls::alike("compressed pages of a list", &request, many_connections()).delay_no_light_calls(&server);
 }
 
 #[test]

@@ -19,17 +19,21 @@ pub(super) struct LightCalls {
 }
 
 impl LightCalls {
-    /// Reads the balance and adds an item to a set in turns until then, each at least once. None may be refused.
-    pub(super) fn make(server: &Server, shop: &Shop, until: Instant) -> LightCalls {
-        let key = key_of(shop);
-        let read = PreparedRequest::post("/merchants/get-balance", &key, "{}");
+    /// The call that reads a merchant's balance.
+    pub(super) fn balance(shop: &Shop) -> PreparedRequest {
+        PreparedRequest::post("/merchants/get-balance", &key_of(shop), "{}")
+    }
+
+    /// Reads by that call and adds an item to a set in turns until then, each at least once. None may be refused. `headers`
+    /// show the key.
+    pub(super) fn make(server: &Server, headers: &str, read: &PreparedRequest, until: Instant) -> LightCalls {
         let (mut reads, mut changes) = (Vec::new(), Vec::new());
         on_one_thread(async {
             let mut connection = StatusConnection::new(server.public());
             while reads.is_empty() || Instant::now() < until {
-                reads.push(answered(&mut connection, &read).await);
+                reads.push(answered(&mut connection, read).await);
                 let item = format!("{{\"key\":\"light\",\"value\":{}}}", changes.len());
-                let change = PreparedRequest::post("/merchants/add-to-metadata-set", &key, &item);
+                let change = PreparedRequest::post("/merchants/add-to-metadata-set", headers, &item);
                 changes.push(answered(&mut connection, &change).await);
             }
         });

@@ -53,6 +53,7 @@ fn a_form_is_judged_by_origin_type_size_and_text_in_this_order() {
     page(&browser.send("POST", path, &[json], b"{}"), 415);
     page(&browser.send("POST", path, &[], b"outcome=succeed"), 415);
     page(&browser.post(path, &"x".repeat(64 * 1024 + 1)), 413);
+    page(&browser.post(path, &format!("outcome=succeed{}", "&a".repeat(64))), 413);
     let bytes = [("Content-Type", "application/x-www-form-urlencoded")];
     page(&browser.send("POST", path, &bytes, b"outcome=\xff"), 400);
     for form in ["", "outcome=", "outcome=SUCCEED", "outcome=succeed&outcome=succeed", "other=succeed"] {
@@ -60,7 +61,24 @@ fn a_form_is_judged_by_origin_type_size_and_text_in_this_order() {
     }
     assert_eq!(shop.payment(&asked.payment)["next_action"]["type"], "REDIRECT", "nothing was done");
     let own = [("Origin", "null"), ("Sec-Fetch-Site", "same-origin")];
-    assert_eq!(browser.post_with(path, &own, &format!("outcome=succeed&x={}", "x".repeat(60_000))).status, 303);
+    let form = format!("outcome=succeed&x={}{}", "x".repeat(60_000), "&a".repeat(62));
+    assert_eq!(browser.post_with(path, &own, &form).status, 303, "64 fields");
+}
+
+#[test]
+fn a_long_address_or_head_is_refused_by_pages_and_by_no_call() {
+    let (server, shop) = Server::with_shop();
+    let browser = Browser::of(&server);
+    let long = "x".repeat(8 * 1024);
+    let path = "/sandbox/scan";
+    page(&browser.get(&format!("{path}?{long}")), 200);
+    page(&browser.get(&format!("{path}?{long}x")), 414);
+    page(&browser.get(&format!("/return/{long}x/y")), 414);
+    page(&browser.send("GET", path, &[("Accept-Language", &long[..8_000])], b""), 200);
+    page(&browser.send("GET", path, &[("Accept-Language", &long)], b""), 431);
+    page(&browser.post_with(path, &[("Cookie", &long)], "text=a"), 431);
+    let client = shop.client().header("Cookie", &long);
+    client.post(&format!("/merchants/get-balance?{long}"), &json!({})).ok();
 }
 
 #[test]
