@@ -28,7 +28,7 @@ const ENTRIES: &[Entry] = &[
     ("calls that read", "4 of them", "src/protocol/dispatch/call_limits.rs", "READS_PER_THREAD_AND_CALLER", 1),
     ("the program with", "256 drawings", "src/pages/checkout/qr.rs", "DRAWINGS_MAX", 1),
     ("forms of pages", "64 for each", "src/protocol/dispatch/call_limits.rs", "FORMS_PER_THREAD", 1),
-    ("forms of pages", "16 of them", "src/protocol/dispatch/call_limits.rs", "FORMS_PER_THREAD_AND_CALLER", 1),
+    ("forms of pages", "8 of them", "src/protocol/dispatch/call_limits.rs", "FORMS_PER_THREAD_AND_CALLER", 1),
     ("bytes of a page's query", "8 KiB", "src/protocol/dispatch/page_judgement.rs", "QUERY_BYTES_MAX", KIB),
     ("bytes of all headers", "8 KiB", "src/protocol/dispatch/page_judgement.rs", "HEAD_BYTES_MAX", KIB),
     ("fields of a form", "64 |", "src/protocol/dispatch/page.rs", "FORM_FIELDS_MAX", 1),

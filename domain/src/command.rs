@@ -207,6 +207,7 @@ impl Command {
                 | Command::ConcedeDispute(_)
                 | Command::CancelSession(_)
                 | Command::ExpireCheckout(_)
+                | Command::ChangeTeam(_, TeamChange::RemoveUser(_))
                 | Command::ChangeWebhook(
                     _,
                     WebhookChange::Disconnect(_) | WebhookChange::RotateSecret(_) | WebhookChange::RecordTest(_),

@@ -49,6 +49,18 @@ impl Customer {
 /// The reference by which a call names a customer.
 pub type CustomerRef = IdOrExternalId<CustomerId>;
 
+word_enum! {
+    /// A way in which customer fields name a person: the lists of open checkouts that name the same one.
+    pub enum NamedBy {
+        /// By Till's id or the merchant's own identifier.
+        Customer,
+        /// By an e-mail address.
+        Email,
+        /// By a mobile number.
+        Mobile,
+    }
+}
+
 /// The reference by which a call names a saved card.
 pub type CardRef = IdOrExternalId<CardId>;
 

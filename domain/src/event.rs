@@ -864,7 +864,7 @@ pub enum Event {
         /// The time.
         at: Millis,
     },
-    /// The customer fields of a checkout that has ended were erased.
+    /// The customer fields of a checkout were erased: after its end, or with a customer whom they named.
     CheckoutCustomerErased {
         /// The checkout.
         checkout_id: CheckoutId,

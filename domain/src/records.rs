@@ -4,7 +4,7 @@ use crate::activity::{Activity, ActivityObject, ActivityType};
 use crate::card::{Card, CardFingerprint, Token, TokenQueue, TokenUse};
 use crate::checkout::{Checkout, CheckoutStatus};
 use crate::command::IdempotencyScope;
-use crate::customer::Customer;
+use crate::customer::{Customer, CustomerRef, NamedBy};
 use crate::customer_action::CustomerAction;
 use crate::dispute::{Dispute, DisputeStatus};
 use crate::effect::{Effect, EffectId, Timer};
@@ -265,6 +265,15 @@ tables! {
     CheckoutsByExternalId: ExternalId => CheckoutId;
     /// Checkouts by status, each in the order in which they are listed.
     CheckoutsByStatus: (CheckoutStatus, CheckoutId) => Present, for lists;
+    /// The newest open checkout that names a customer by an id or the merchant's own identifier. The older ones follow from
+    /// it, each from the one after it: so the removal of a customer finds them all.
+    NewestCheckoutsByCustomer: CustomerRef => CheckoutId;
+    /// The newest open checkout with an e-mail address.
+    NewestCheckoutsByEmail: Email => CheckoutId;
+    /// The newest open checkout with a mobile number.
+    NewestCheckoutsByMobile: Mobile => CheckoutId;
+    /// The place of an open checkout among those that name the same person in a way.
+    CheckoutNeighbors: (CheckoutId, NamedBy) => Neighbors;
     /// Customers.
     Customers: CustomerId => Customer;
     /// Saved cards.
@@ -412,6 +421,15 @@ tables! {
     TokenUses: TokenId => TokenUse;
     /// The newest of the tokens that a customer was the first to use.
     CustomerTokens: CustomerId => TokenId;
+}
+
+/// The open checkouts before and after one in a list of those that name the same person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Neighbors {
+    /// The one that was started before it.
+    pub older: Option<CheckoutId>,
+    /// The one that was started after it.
+    pub newer: Option<CheckoutId>,
 }
 
 /// The role of an address of the activity log for the merchant.

@@ -7,6 +7,7 @@ use crate::dispute::DisputeStatus;
 use crate::ids::{
     CardId, CheckoutId, CustomerId, InvitationId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, UserId,
 };
+use crate::merchant::PaymentMethod;
 use crate::money::{Currency, Money};
 use crate::payment::{OperationKind, PaymentStatus};
 use crate::records::Unreadable;
@@ -43,6 +44,18 @@ pub enum CommandField {
     MetadataValue,
     /// The whole record.
     Metadata,
+}
+
+word_enum! {
+    /// The reason for which a payment method cannot pay a checkout.
+    pub enum MethodObstacle: name {
+        /// It is not enabled for the merchant.
+        NotEnabled => "NOT_ENABLED",
+        /// It cannot be authorized without capture.
+        CapturesAtOnce => "CAPTURES_AT_ONCE",
+        /// It cannot carry the amount.
+        AmountTooLarge => "AMOUNT_TOO_LARGE",
+    }
 }
 
 /// The reason for which a command is refused. It changed nothing.
@@ -82,6 +95,16 @@ pub enum Refusal {
     TooMany {
         /// The kind of object, in the plural.
         kind: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// The merchant has the limit of open checkouts.
+    TooManyOpenCheckouts {
+        /// The limit.
+        limit: u64,
+    },
+    /// More open checkouts name the customer than are erased with it.
+    CustomerOfOpenCheckouts {
         /// The limit.
         limit: usize,
     },
@@ -171,7 +194,10 @@ pub enum Refusal {
         status: CheckoutStatus,
     },
     /// No payment method of a checkout is enabled and captures as asked.
-    NoMethodLeft,
+    NoMethodLeft {
+        /// The reason of each method that was asked for, in the order of all methods.
+        obstacles: [Option<MethodObstacle>; PaymentMethod::ALL.len()],
+    },
     /// The checkout does not offer to save a card.
     SavingNotOffered,
     /// The page that shows a checkout in a frame is not of its installation's web site.

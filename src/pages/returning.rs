@@ -10,7 +10,7 @@ use crate::protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
 use crate::service::{Returning, Shared, WaitingCustomer};
 
 pub(super) static RETURNING: PageDeclaration =
-    PageDeclaration { pattern: "/return/{merchant_id}/{way_back}", has_form: false };
+    PageDeclaration { pattern: "/return/{merchant_id}/{payment_session_id}", has_form: false };
 
 /// The seconds after which the waiting page loads itself again.
 const RELOAD_SECONDS: u32 = 3;

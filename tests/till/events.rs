@@ -86,5 +86,9 @@ fn events_are_filtered_and_further_pages_keep_the_filters() {
     assert_eq!([ids(&second), ids(&third)].concat(), [json!(paid[2]), json!(paid[1]), json!(paid[0])]);
     assert_eq!((&third["next"], ids(&list(&third["previous"]))), (&Value::Null, ids(&second)));
     assert_eq!(ids(&list(&second["previous"])), ids(&first));
-    assert_eq!(shop.call("list-events", &json!({ "event": "payment_completed" })).faults(), ["invalid event"]);
+    let in_lower_case = list(&json!({ "event": "payment_completed", "created_at": "today", "per_page": 2 }));
+    assert_eq!(in_lower_case, first, "as events write it");
+    for event in ["Payment_Completed", "test", "*"] {
+        assert_eq!(shop.call("list-events", &json!({ "event": event })).faults(), ["invalid event"]);
+    }
 }

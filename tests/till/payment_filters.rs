@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, Shop, TestDice, merged};
+use crate::harness::{Server, Shop, TestDice, id_of_nothing, merged};
 use crate::long_lists::{PAYMENTS, read_while_writing};
 
 /// Combinations of filters that are compared.
@@ -267,11 +267,46 @@ fn faulty_filters_of_payments_name_the_argument_and_the_form() {
         assert_eq!(refused(json!({ "amount": amount })), ["invalid amount"], "{amount}");
     }
     assert_eq!(refused(json!({ "terms": "" })), ["invalid terms"]);
-    let details = shop.call("list-payments", &json!({ "contact_id": "nobody" })).refused("NOT_FOUND");
-    assert_eq!(details, json!({ "argument": "contact_id" }));
     for amount in [json!(7), json!("7"), json!("7.."), json!("..7"), json!("7..7")] {
         assert_eq!(shop.call("list-payments", &json!({ "amount": amount })).ok()["page"], json!([]), "{amount}");
     }
+}
+
+#[test]
+fn a_filter_by_an_id_that_names_nothing_finds_nothing() {
+    let (server, shop) = Server::with_shop();
+    let payment = shop.pay(300);
+    let other = server.shop().pay_with(300, &json!({ "customer_id": "ann" }));
+    let unknown = |id: &str| id_of_nothing(id);
+    let of_other = |member: &str| other[member].as_str().expect("an id").to_owned();
+    for (list, filter) in [
+        ("list-payments", json!({ "contact_id": "nobody" })),
+        ("list-payments", json!({ "contact_id": unknown(&of_other("customer_id")) })),
+        ("list-payments", json!({ "contact_id": of_other("customer_id"), "status": "SUCCESSFUL" })),
+        ("list-payments", json!({ "checkout_id": "order-of-nobody" })),
+        ("list-payments", json!({ "checkout_id": "chk_01h2e8kqvbfwea724h75qc655w", "amount": 300 })),
+        ("list-disputes", json!({ "payment_id": unknown(&payment) })),
+        ("list-events", json!({ "payment_id": of_other("payment_id") })),
+        ("list-webhook-deliveries", json!({ "webhook_id": "whe_01h2e8kqvbfwea724h75qc655w" })),
+        ("list-webhook-deliveries", json!({ "event_id": "evt_01h2e8kqvbfwea724h75qc655w" })),
+        ("list-activity-logs", json!({ "object_id": of_other("payment_id") })),
+        ("balance-history", json!({ "payment_id": "order-of-nobody" })),
+    ] {
+        assert_eq!(shop.call(list, &filter).ok()["page"], json!([]), "{list} {filter}");
+    }
+    for filter in
+        [json!({ "actor_email": "nobody@shop.example" }), json!({ "actor_key_id": "key_01h2e8kqvbfwea724h75qc655w" })]
+    {
+        shop.call("list-activity-logs", &filter).refused("NOT_FOUND");
+    }
+    for (list, named) in [
+        ("list-refunds-by-payment", json!({ "payment_id": "order-of-nobody" })),
+        ("list-entries-by-payment", json!({ "payment_id": "order-of-nobody" })),
+        ("list-cards", json!({ "contact_id": "nobody" })),
+    ] {
+        shop.call(list, &named).refused("NOT_FOUND");
+    }
+    server.shop().call("balance-history", &json!({ "payment_id": "order-of-nobody" })).refused("NOT_FOUND");
 }
 
 #[test]
@@ -289,7 +324,7 @@ fn a_removed_customer_is_found_by_no_filter_of_payments() {
     for terms in ["ann@shop.example", &contact_id] {
         assert!(PAYMENTS.found(&shop, &json!({ "terms": terms })).is_empty(), "{terms}");
     }
-    shop.call("list-payments", &json!({ "contact_id": contact_id })).refused("NOT_FOUND");
+    assert!(PAYMENTS.found(&shop, &json!({ "contact_id": contact_id })).is_empty());
     assert_eq!(PAYMENTS.found(&shop, &json!({ "amount": 300 })), [id]);
 }
 

@@ -449,7 +449,7 @@ fn a_session_shows_its_selection_for_30_minutes() {
         let expected = json!({
             "payment_session_id": id, "status": "ACTIVE", "amount": 100, "currency": "THB",
             "payment_method": body["payment_method"], "payment_method_display_name": name, "interest_bearer": bearer,
-            "created_at": created, "expires_at": created + 1_800,
+            "failure_code": null, "created_at": created, "expires_at": created + 1_800,
         });
         assert_eq!(session, expected);
     }
@@ -458,7 +458,10 @@ fn a_session_shows_its_selection_for_30_minutes() {
 #[test]
 fn a_session_tells_its_client_the_next_action_throughout() {
     let (_server, shop) = Server::with_shop();
-    for (number, end) in [(CARD, "SUCCESSFUL"), ("4000000000000002", "FAILED")] {
+    let insufficient = "4000000000009995";
+    for (number, end, code) in
+        [(CARD, "SUCCESSFUL", Value::Null), (insufficient, "FAILED", json!("insufficient_funds"))]
+    {
         let session = shop.session_of(number, 100);
         let body = json!({ "payment_session_id": session });
         let ask = |endpoint: &str| shop.sdk(endpoint, &body).id();
@@ -469,7 +472,8 @@ fn a_session_tells_its_client_the_next_action_throughout() {
         assert!(between == "INITIATED" || between == end, "{between}");
         shop.settled(&payment);
         assert_eq!((ask("check-status"), ask("discover-next-action")), (end.to_owned(), "CHECK_STATUS".to_owned()));
-        assert_eq!(shop.payment_session(&session)["status"], "USED");
+        let ended = shop.payment_session(&session);
+        assert_eq!((&ended["status"], &ended["failure_code"]), (&json!("USED"), &code));
     }
 }
 

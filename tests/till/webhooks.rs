@@ -33,7 +33,7 @@ fn fault(answer: &ApiAnswer, argument: &str) -> String {
 #[test]
 fn a_webhook_shows_every_member_through_its_changes() {
     let (stage, shop) = Stage::with_shop("2025-04-01T00:00:00Z");
-    let events = json!(["REFUND_COMPLETED", "PAYMENT_COMPLETED"]);
+    let events = json!(["refund_completed", "PAYMENT_COMPLETED"]);
     let made = connect(&shop, &json!({ "events": events })).ok();
     let webhook = json!({ "webhook_id": made["webhook_id"] });
     let as_connected = json!({

@@ -94,6 +94,15 @@ impl SandboxAcquirer {
         Box::pin(async move { Ok(found.await?.filter(|action| action.id == id)) })
     }
 
+    /// The action of the payment that an id names, whatever its own id is: the book of a restored store asks again for
+    /// actions that it did not have.
+    ///
+    /// # Errors
+    /// [`AcquirerUnavailable`] in the answer.
+    pub fn find_action_of_same_payment(&self, id: ActionId) -> AcquirerAnswer<Option<ShownAction>> {
+        self.shown(BookTask::Find(id.authorization()))
+    }
+
     /// The action on the wallet's page to which the text of a QR code leads; none when it is no text of the sandbox's.
     ///
     /// # Errors

@@ -32,10 +32,17 @@ impl Erasures {
     }
 }
 
-/// The keys of the vault that are deleted with the customers, and with their tokens, whom a record removes.
+/// The keys of the vault that are deleted with the customers whom a record removes, and with their tokens and open
+/// checkouts. Customer fields of checkouts that have ended are erased by time, and their keys at some later compaction.
 pub(crate) fn erased_by(merchant: MerchantId, mutation: &Mutation) -> Vec<Vec<u8>> {
     let mut keys = Vec::new();
+    let removes = mutation.events.iter().any(|event| matches!(event, Event::CustomerRemoved { .. }));
     for event in &mutation.events {
+        if let Event::CheckoutCustomerErased { checkout_id } = event
+            && removes
+        {
+            keys.push(VaultKey::SubjectKey { merchant, subject: SubjectId::checkout(*checkout_id) });
+        }
         if let Event::CustomerRemoved { customer_id, card_ids, at: _ } = event {
             keys.push(VaultKey::SubjectKey { merchant, subject: SubjectId::customer(*customer_id) });
             let numbers = card_ids.iter().map(|card_id| CardNumberOf::Card(*card_id));

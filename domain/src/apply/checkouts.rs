@@ -1,6 +1,7 @@
 //! The fold of checkouts into rows.
 
 use super::change::{change, index, taken, unindex};
+use super::checkout_customers::{list, unlist};
 use crate::checkout::{Checkout, CheckoutStatus};
 use crate::customer::CustomerFields;
 use crate::effect::{Timer, TimerKind};
@@ -14,8 +15,7 @@ use crate::time::Millis;
 /// Folds an event of checkouts in; any other changes nothing here.
 pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     if let Event::CheckoutStarted(checkout) = event {
-        start(checkout, rows);
-        Ok(())
+        start(checkout, rows)
     } else if let Event::CheckoutPaid { checkout_id, payment_id } = event {
         pay(*checkout_id, *payment_id, rows)
     } else if let Event::CheckoutReopened { checkout_id } = event {
@@ -32,7 +32,11 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
         end(*checkout_id, CheckoutStatus::Expired, *at, rows)
     } else if let Event::CheckoutCustomerErased { checkout_id } = event {
         let mut checkout = taken::<Checkouts>(*checkout_id, rows)?;
-        rows.remove::<Timers>(timer(&checkout));
+        if checkout.ended_at.is_some() {
+            rows.remove::<Timers>(timer(&checkout));
+        } else {
+            unlist(&checkout, rows)?;
+        }
         checkout.customer = CustomerFields::default();
         rows.put::<Checkouts>(*checkout_id, checkout);
         Ok(())
@@ -46,11 +50,13 @@ fn timer(checkout: &Checkout) -> Timer {
     Timer { due: checkout.due(), kind: TimerKind::CheckoutDue(checkout.id) }
 }
 
-fn start(checkout: &Checkout, rows: &mut impl RowsMut) {
+fn start(checkout: &Checkout, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    list(checkout, rows)?;
     index::<CheckoutsByExternalId>(checkout.external_id.as_ref(), checkout.id, rows);
     rows.put::<CheckoutsByStatus>((checkout.status, checkout.id), Present);
     rows.put::<Timers>(timer(checkout), Present);
     rows.put::<Checkouts>(checkout.id, checkout.clone());
+    Ok(())
 }
 
 /// The newest payment takes the checkout's reference over from the one before.
@@ -67,6 +73,7 @@ fn pay(id: CheckoutId, payment_id: PaymentId, rows: &mut impl RowsMut) -> Result
 
 fn end(id: CheckoutId, status: CheckoutStatus, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     let mut checkout = taken::<Checkouts>(id, rows)?;
+    unlist(&checkout, rows)?;
     rows.remove::<Timers>(timer(&checkout));
     rows.remove::<CheckoutsByStatus>((checkout.status, id));
     rows.put::<CheckoutsByStatus>((status, id), Present);

@@ -4,6 +4,7 @@
 mod actions;
 mod activity;
 mod change;
+mod checkout_customers;
 mod checkouts;
 mod customers;
 mod disputes;

@@ -3,21 +3,25 @@
 use super::context::{Context, Decision, nothing, profile};
 use super::{actions, cards, customer, initiate, sdk};
 use crate::card::SaveCard;
-use crate::checkout::{Checkout, CheckoutAction, CheckoutRef, CheckoutRuling, CheckoutStatus, OPEN_CHECKOUTS_MAX};
+use crate::checkout::{
+    CHECKOUTS_ERASED_MAX, Checkout, CheckoutAction, CheckoutRef, CheckoutRuling, CheckoutStatus, OPEN_CHECKOUTS_MAX,
+};
 use crate::command::{CheckoutChoice, InitiatePayment, PayCheckout, Selection, StartCheckout};
-use crate::customer::{CustomerFields, CustomerRef};
+use crate::customer::{Customer, CustomerFields, CustomerRef, NamedBy};
 use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::{CheckoutId, InstallationId, PaymentId, SessionId};
 use crate::merchant::{Installation, Integration, PROMPT_PAY_MAX_MINOR, PaymentMethod, Platform};
 use crate::money::AmountMinor;
 use crate::payment::{CaptureMode, Payment, PaymentAction};
 use crate::records::{
-    Checkouts, CheckoutsByExternalId, Customers, MerchantState, Payments, Records, Sessions, Unreadable,
+    CheckoutNeighbors, Checkouts, CheckoutsByExternalId, Customers, MerchantState, NewestCheckoutsByCustomer,
+    NewestCheckoutsByEmail, NewestCheckoutsByMobile, Payments, Records, Sessions, Unreadable,
 };
-use crate::refusal::{DecisionError, Refusal};
+use crate::refusal::{DecisionError, MethodObstacle, Refusal};
 use crate::session::{Instrument, SESSION_LIFETIME_SECONDS, Session};
-use crate::text::ReturnUrl;
+use crate::text::{Email, Mobile, ReturnUrl};
 use crate::time::Millis;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(super) fn start(
@@ -32,10 +36,7 @@ pub(super) fn start(
     if currency != command.money.currency {
         return Err(Refusal::CurrencyNotConfigured { currency }.into());
     }
-    let methods = methods_left(state, command);
-    if methods.is_empty() {
-        return Err(Refusal::NoMethodLeft.into());
-    }
+    let methods = methods_left(state, command)?;
     if let Some(CustomerRef::Own(id)) = &command.customer.id
         && records.shared::<Customers>(*id)?.is_none()
     {
@@ -43,8 +44,7 @@ pub(super) fn start(
     }
     initiate::check_external_id(records, command.external_id.as_ref())?;
     if state.open_checkouts >= OPEN_CHECKOUTS_MAX {
-        let limit = usize::try_from(OPEN_CHECKOUTS_MAX).unwrap_or(usize::MAX);
-        return Err(Refusal::TooMany { kind: "open checkouts", limit }.into());
+        return Err(Refusal::TooManyOpenCheckouts { limit: OPEN_CHECKOUTS_MAX }.into());
     }
     let checkout = started(command, methods, context);
     let answer = Answer::Checkout(checkout.id);
@@ -92,11 +92,18 @@ fn started(command: &StartCheckout, methods: Vec<PaymentMethod>, context: &mut C
 }
 
 /// The methods that were asked for, or all, as far as they can pay the checkout now.
-fn methods_left(state: &MerchantState, command: &StartCheckout) -> Vec<PaymentMethod> {
-    let asked = |method: &PaymentMethod| command.methods.is_empty() || command.methods.contains(method);
+fn methods_left(state: &MerchantState, command: &StartCheckout) -> Result<Vec<PaymentMethod>, Refusal> {
+    let asked = |method: PaymentMethod| command.methods.is_empty() || command.methods.contains(&method);
     let mode = if command.capture { CaptureMode::Automatic } else { CaptureMode::Manual };
-    let can_pay = |method: &PaymentMethod| can_pay(state.integrations.get(method), *method, mode, command.money.amount);
-    PaymentMethod::ALL.into_iter().filter(asked).filter(can_pay).collect()
+    let obstacle =
+        |method: PaymentMethod| obstacle(state.integrations.get(&method), method, mode, command.money.amount);
+    let asked_ones = PaymentMethod::ALL.into_iter().filter(|method| asked(*method));
+    let left: Vec<PaymentMethod> = asked_ones.filter(|method| obstacle(*method).is_none()).collect();
+    if left.is_empty() {
+        let obstacles = PaymentMethod::ALL.map(|method| obstacle(method).filter(|_| asked(method)));
+        return Err(Refusal::NoMethodLeft { obstacles });
+    }
+    Ok(left)
 }
 
 /// Returns true when a method is enabled with this integration, captures as asked, and can carry the amount.
@@ -107,11 +114,25 @@ pub fn can_pay(
     mode: CaptureMode,
     amount: AmountMinor,
 ) -> bool {
-    let captures = integration.filter(|integration| integration.enabled).is_some_and(|integration| {
-        let authorizes = method.can_authorize_without_capture() && integration.authorizes_without_capture;
-        mode == CaptureMode::Automatic || authorizes
-    });
-    captures && (method != PaymentMethod::PromptPay || amount.get() <= PROMPT_PAY_MAX_MINOR)
+    obstacle(integration, method, mode, amount).is_none()
+}
+
+/// The reason for which a method cannot pay a checkout.
+fn obstacle(
+    integration: Option<&Integration>,
+    method: PaymentMethod,
+    mode: CaptureMode,
+    amount: AmountMinor,
+) -> Option<MethodObstacle> {
+    let Some(integration) = integration.filter(|integration| integration.enabled) else {
+        return Some(MethodObstacle::NotEnabled);
+    };
+    let authorizes = method.can_authorize_without_capture() && integration.authorizes_without_capture;
+    if mode == CaptureMode::Manual && !authorizes {
+        return Some(MethodObstacle::CapturesAtOnce);
+    }
+    let is_too_large = method == PaymentMethod::PromptPay && amount.get() > PROMPT_PAY_MAX_MINOR;
+    is_too_large.then_some(MethodObstacle::AmountTooLarge)
 }
 
 /// The customer pays: at most one payment of the checkout is alive.
@@ -124,8 +145,12 @@ pub(super) fn pay(
     let found = records.shared::<Checkouts>(command.checkout_id)?;
     let is_of_installation = |checkout: &Arc<Checkout>| checkout.installation_id == installation_id;
     let checkout = found.filter(is_of_installation).ok_or(Refusal::CheckoutNotFound)?;
-    check_replaced(records, &checkout, command.replaces)?;
     let newest = checkout.newest_payment().map_or(Ok(None), |id| records.shared::<Payments>(id))?;
+    let takes_none = || Refusal::CheckoutState { status: checkout.status_at(context.now) };
+    if is_unknown(records, &checkout, command.replaces)? {
+        let is_over = checkout.status != CheckoutStatus::Completed && !checkout.takes_payments(context.now);
+        return Err(if is_over { takes_none() } else { Refusal::ReplacedSessionNotFound }.into());
+    }
     let given_up = newest.as_deref().filter(|newest| is_given_up(newest, command.replaces, context.now));
     match (checkout.stage().ruling(CheckoutAction::Pay), &newest) {
         (CheckoutRuling::SamePayment, Some(newest))
@@ -133,23 +158,16 @@ pub(super) fn pay(
         {
             Ok((Decision::nothing(), Answer::Session(newest.session_id)))
         }
-        _ if !checkout.takes_payments(context.now) => {
-            Err(Refusal::CheckoutState { status: checkout.status_at(context.now) }.into())
-        }
+        _ if !checkout.takes_payments(context.now) => Err(takes_none().into()),
         _ => new_payment(records, &checkout, given_up, command, context),
     }
 }
 
-/// A session that the customer gives up must be one of the checkout.
-fn check_replaced(
-    records: &impl Records,
-    checkout: &Checkout,
-    replaces: Option<SessionId>,
-) -> Result<(), DecisionError> {
-    let Some(session_id) = replaces else { return Ok(()) };
+/// True when the customer gives a session up that is none of the checkout's.
+fn is_unknown(records: &impl Records, checkout: &Checkout, replaces: Option<SessionId>) -> Result<bool, Unreadable> {
+    let Some(session_id) = replaces else { return Ok(false) };
     let payment_id = records.shared::<Sessions>(session_id)?.and_then(|session| session.payment_id);
-    let is_known = payment_id.is_some_and(|payment_id| checkout.payments.contains(&payment_id));
-    if is_known { Ok(()) } else { Err(Refusal::ReplacedSessionNotFound.into()) }
+    Ok(payment_id.is_none_or(|payment_id| !checkout.payments.contains(&payment_id)))
 }
 
 /// True when the customer gives this payment up, and can.
@@ -178,7 +196,7 @@ fn new_payment(
         payment_id: None,
         instrument,
     };
-    let initiation = initiation(records, checkout, &session, command)?;
+    let initiation = initiation(checkout, &session, command);
     let (made, payment_id) = initiate::made_of(records, &session, &initiation, Some(checkout.id), context)?;
     let mut decision = given_up.map_or_else(Decision::nothing, |payment| actions::given_up(payment, context.now));
     let (answer, token_used_up) = (Answer::Session(session.id), session.instrument.single_token());
@@ -217,26 +235,16 @@ fn instrument(
     sdk::instrument(records, &selection, context)
 }
 
-/// The payment as the merchant's call would initiate it. A customer who was removed meanwhile is left out.
-fn initiation(
-    records: &impl Records,
-    checkout: &Checkout,
-    session: &Session,
-    command: &PayCheckout,
-) -> Result<InitiatePayment, Unreadable> {
-    let is_removed = match &checkout.customer.id {
-        Some(CustomerRef::Own(id)) => records.shared::<Customers>(*id)?.is_none(),
-        Some(CustomerRef::External(_)) | None => false,
-    };
-    let customer = if is_removed { CustomerFields::default() } else { checkout.customer.clone() };
-    Ok(InitiatePayment {
+/// The payment as the merchant's call would initiate it.
+fn initiation(checkout: &Checkout, session: &Session, command: &PayCheckout) -> InitiatePayment {
+    InitiatePayment {
         external_id: checkout.external_id.clone(),
         capture: checkout.capture_mode == CaptureMode::Automatic,
-        customer,
+        customer: checkout.customer.clone(),
         save_card: command.saves_card.then_some(SaveCard::Add),
         interest_bearer: session.instrument.interest_bearer(),
         ..InitiatePayment::of_session(session.id, checkout.money, checkout.return_url.clone())
-    })
+    }
 }
 
 /// The merchant ends a checkout.
@@ -273,6 +281,40 @@ pub(super) fn due(records: &impl Records, id: CheckoutId, now: Millis) -> Result
     };
     let has_ended = checkout.ended_at.is_some();
     Ok(if has_ended { Some(Event::CheckoutCustomerErased { checkout_id: id }) } else { over(&checkout, now) })
+}
+
+/// Erases the customer fields of the open checkouts that name a customer, so that no payment makes the person anew.
+pub(super) fn erase_customer(records: &impl Records, customer: &Customer) -> Result<Decision, DecisionError> {
+    let mut named = BTreeSet::new();
+    for (mut next, by) in newest_that_name(records, customer)? {
+        while let Some(id) = next {
+            named.insert(id);
+            if named.len() > CHECKOUTS_ERASED_MAX {
+                return Err(Refusal::CustomerOfOpenCheckouts { limit: CHECKOUTS_ERASED_MAX }.into());
+            }
+            next = records.get::<CheckoutNeighbors>((id, by))?.and_then(|neighbors| neighbors.older);
+        }
+    }
+    let events: Vec<Event> =
+        named.into_iter().map(|checkout_id| Event::CheckoutCustomerErased { checkout_id }).collect();
+    Ok(Decision { vault: vault_writes(&events).collect(), events })
+}
+
+/// The newest open checkout that names a customer, in each way.
+fn newest_that_name(
+    records: &impl Records,
+    customer: &Customer,
+) -> Result<[(Option<CheckoutId>, NamedBy); 4], Unreadable> {
+    let by_ref =
+        |named: Option<CustomerRef>| named.map_or(Ok(None), |named| records.get::<NewestCheckoutsByCustomer>(named));
+    let by_email = |email: Email| records.get::<NewestCheckoutsByEmail>(email);
+    let by_mobile = |mobile: Mobile| records.get::<NewestCheckoutsByMobile>(mobile);
+    Ok([
+        (by_ref(Some(CustomerRef::Own(customer.id)))?, NamedBy::Customer),
+        (by_ref(customer.external_id.clone().map(CustomerRef::External))?, NamedBy::Customer),
+        (customer.email.clone().map_or(Ok(None), by_email)?, NamedBy::Email),
+        (customer.mobile.clone().map_or(Ok(None), by_mobile)?, NamedBy::Mobile),
+    ])
 }
 
 /// The keys in the vault that go with these events.

@@ -1,7 +1,7 @@
 //! Adding, changing and removing customers by the merchant: contract, sections 4.1 and 9.1a.
 
 use super::context::{Context, Decision};
-use super::token_uses;
+use super::{checkouts, token_uses};
 use crate::command::ContactFields;
 use crate::customer::{Customer, CustomerRef};
 use crate::event::{Answer, Event, VaultWrite};
@@ -63,13 +63,17 @@ pub(super) fn remove(
     customer: &CustomerRef,
     context: &Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
-    let customer_id = find(records, customer)?.id;
+    let customer = find(records, customer)?;
+    let customer_id = customer.id;
+    let of_checkouts = checkouts::erase_customer(records, &customer)?;
     let card_ids = records.get::<CustomerCards>(customer_id)?.unwrap_or_default();
     let mut vault: Vec<VaultWrite> = card_ids.iter().copied().map(VaultWrite::ForgetCardNumber).collect();
     vault.push(VaultWrite::ForgetCustomerKey(customer_id));
+    vault.extend(of_checkouts.vault);
     let removed = Event::CustomerRemoved { customer_id, card_ids, at: context.now };
+    let events = std::iter::once(removed).chain(of_checkouts.events).collect();
     let erased = token_uses::erase_with_customer(records, customer_id, None, context)?;
-    Ok((Decision { events: vec![removed], vault }.with_erasures(erased), Answer::Changed(true)))
+    Ok((Decision { events, vault }.with_erasures(erased), Answer::Changed(true)))
 }
 
 /// The customer that a call names by `contact_id`.

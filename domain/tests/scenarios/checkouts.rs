@@ -4,7 +4,9 @@
 use crate::words::*;
 use crate::world::{ScenarioWorld, raw_id};
 use till_domain::card::TokenUsage;
-use till_domain::checkout::{CHECKOUT_PAYMENTS_MAX, CheckoutLine, CheckoutStatus, OPEN_CHECKOUTS_MAX};
+use till_domain::checkout::{
+    CHECKOUT_PAYMENTS_MAX, CHECKOUTS_ERASED_MAX, CheckoutLine, CheckoutStatus, OPEN_CHECKOUTS_MAX,
+};
 use till_domain::command::{AuthorizationResult, CheckoutChoice, Command};
 use till_domain::customer::{CardRef, CustomerFields};
 use till_domain::event::{Answer, VaultWrite};
@@ -12,7 +14,7 @@ use till_domain::ids::{CheckoutId, InstallationId, PaymentId, SessionId};
 use till_domain::merchant::{PROMPT_PAY_MAX_MINOR, PaymentMethod};
 use till_domain::payment::{OperationKind, PaymentStatus};
 use till_domain::records::{Checkouts, CheckoutsByExternalId, PaymentsByExternalId, WebhookEvents};
-use till_domain::refusal::Refusal;
+use till_domain::refusal::{MethodObstacle, Refusal};
 use till_domain::session::InstallmentPlan;
 use till_domain::text::Name;
 use till_domain::webhook::{EventCheckout, WebhookEventKind};
@@ -275,7 +277,15 @@ fn methods_are_those_that_are_enabled_and_capture_as_asked() {
     assert!(!methods(&world, large).contains(&PaymentMethod::PromptPay));
     let mut only = start_checkout(world.first_installation()).authorize_only();
     only.0.methods = vec![PaymentMethod::PromptPay];
-    world.when(only).refused(Refusal::NoMethodLeft);
+    let why = |obstacle| {
+        let of = |method| (method == PaymentMethod::PromptPay).then_some(obstacle);
+        Refusal::NoMethodLeft { obstacles: PaymentMethod::ALL.map(of) }
+    };
+    world.when(only.clone()).refused(why(MethodObstacle::CapturesAtOnce));
+    (only.0.capture, only.0.money) = (true, thb(PROMPT_PAY_MAX_MINOR + 1));
+    world.when(only.clone()).refused(why(MethodObstacle::AmountTooLarge));
+    world.given(configure(PaymentMethod::PromptPay, disabled()));
+    world.when(only).refused(why(MethodObstacle::NotEnabled));
     world.when(pay_checkout(authorizes, bank())).refused(Refusal::MethodNotEnabled);
     world.given(configure(PaymentMethod::MobileBanking, disabled()));
     world.when(pay_checkout(id, bank())).refused(Refusal::MethodNotEnabled);
@@ -327,17 +337,75 @@ fn saved_cards_are_offered_to_the_customer_of_the_checkout_only() {
 }
 
 #[test]
-fn a_customer_who_was_removed_meanwhile_is_left_out() {
+fn a_removed_customer_is_erased_from_open_checkouts_and_never_made_anew() {
+    let mut world = shop();
+    let person = customer_fields().known_as("own-8").email("a@b.example").mobile("+66812345678");
+    let customer = world.customer(person);
+    let installation = world.first_installation();
+    let names = [
+        customer_fields().own(customer).called("Ada"),
+        customer_fields().known_as("own-8").called("Ada"),
+        customer_fields().email("a@b.example"),
+        customer_fields().email("other@b.example").mobile("+66812345678"),
+        customer_fields().own(customer).email("a@b.example").mobile("+66812345678"),
+    ];
+    let named = names.map(|fields| world.checkout(start_checkout(installation).customer(fields)));
+    let mut other = || world.checkout(start_checkout(installation).customer(customer_fields().email("b@b.example")));
+    let others = [other(), other()];
+    world.given(expire_checkout(named[2]));
+    let (_, in_progress) = pay(&mut world, pay_checkout(named[1], bank()));
+    let (_, vault) = world.when(remove_contact(customer)).writes_to_the_vault();
+    let open = [named[0], named[1], named[3], named[4]];
+    assert!(open.into_iter().all(|id| vault.contains(&VaultWrite::ForgetCheckoutKey(id))), "{vault:?}");
+    for id in open {
+        assert_eq!(world.look_up::<Checkouts>(id).customer, CustomerFields::default());
+    }
+    world.given(result(in_progress, declined()));
+    for id in open {
+        let (_, payment) = pay(&mut world, pay_checkout(id, bank()));
+        let row = world.payment_row(payment);
+        assert_eq!((row.customer_id, row.contact), (None, till_domain::customer::Contact::default()));
+    }
+    assert_eq!(world.all::<till_domain::records::Customers>(), [], "nobody was made anew");
+    for id in others {
+        assert_eq!(world.look_up::<Checkouts>(id).customer, customer_fields().email("b@b.example"));
+    }
+    let gone = start_checkout(world.first_installation()).customer(customer_fields().own(customer));
+    world.when(gone).refused(Refusal::CustomerNotFound);
+}
+
+#[test]
+fn a_customer_of_too_many_open_checkouts_is_not_removed() {
     let mut world = shop();
     let person = customer_fields().email("a@b.example");
     let customer = world.customer(person.clone());
-    let id = world.checkout(start_checkout(world.first_installation()).customer(person.own(customer)));
-    world.given(remove_contact(customer));
-    let (_, payment) = pay(&mut world, pay_checkout(id, bank()));
-    let row = world.payment_row(payment);
-    assert_eq!((row.customer_id, row.contact.email), (None, None));
-    let gone = start_checkout(world.first_installation()).customer(customer_fields().own(customer));
-    world.when(gone).refused(Refusal::CustomerNotFound);
+    let installation = world.first_installation();
+    let start = || start_checkout(installation).customer(person.clone()).into();
+    (0..CHECKOUTS_ERASED_MAX).for_each(|_| world.accepted_without_checks(start()));
+    let last = world.checkout(start_checkout(installation).customer(customer_fields().own(customer)));
+    let refusal = Refusal::CustomerOfOpenCheckouts { limit: CHECKOUTS_ERASED_MAX };
+    world.when(remove_contact(customer)).refused(refusal);
+    world.given(expire_checkout(last));
+    world.when(remove_contact(customer)).answers(CHANGED);
+    let checkouts = world.all::<Checkouts>();
+    assert!(checkouts.iter().all(|checkout| checkout.id == last || checkout.customer == CustomerFields::default()));
+}
+
+#[test]
+fn a_checkout_that_takes_no_new_payment_says_so_whatever_is_replaced() {
+    let (mut world, id, session, payment) = in_progress();
+    let unknown = raw_id(9, SessionId::from_raw);
+    world.when(pay_instead(id, bank(), unknown)).refused(Refusal::ReplacedSessionNotFound);
+    world.given(result(payment, challenge_required()));
+    world.given(expire_checkout(id));
+    let refusal = |status| Refusal::CheckoutState { status };
+    for replaced in [session, unknown] {
+        world.when(pay_instead(id, bank(), replaced)).refused(refusal(CheckoutStatus::Open));
+    }
+    world.given(result(payment, declined()));
+    for replaced in [session, unknown] {
+        world.when(pay_instead(id, bank(), replaced)).refused(refusal(CheckoutStatus::Expired));
+    }
 }
 
 #[test]
@@ -356,9 +424,8 @@ fn its_customer_is_erased_25_hours_after_its_end() {
 fn the_number_of_open_ones_is_limited() {
     let mut world = shop();
     world.state.open_checkouts = OPEN_CHECKOUTS_MAX;
-    let limit = usize::try_from(OPEN_CHECKOUTS_MAX).expect("it fits");
     let ask = start_checkout(world.first_installation()).into();
-    world.refused_without_checks(ask, Refusal::TooMany { kind: "open checkouts", limit });
+    world.refused_without_checks(ask, Refusal::TooManyOpenCheckouts { limit: OPEN_CHECKOUTS_MAX });
 }
 
 #[test]

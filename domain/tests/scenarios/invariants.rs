@@ -7,26 +7,27 @@ use till_domain::activity::Actor;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::TokenUsage;
 use till_domain::checkout::{Checkout, CheckoutStatus};
-use till_domain::customer::{CustomerFields, OTHER_EMAILS_MAX};
+use till_domain::customer::{CustomerFields, NamedBy, OTHER_EMAILS_MAX};
 use till_domain::customer_action::AuthenticationStatus;
 use till_domain::dispute::{DisputeStatus, OpenDispute};
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation};
-use till_domain::ids::{CardId, CustomerId, IdPosition, PaymentId, RawId, TokenId};
+use till_domain::ids::{CardId, CheckoutId, CustomerId, IdPosition, PaymentId, RawId, TokenId};
 use till_domain::ledger::{Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, Transaction};
 use till_domain::metadata::{ItemHash, MetadataPath, MetadataRecord, MetadataSet, SetNumber};
 use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::{CaptureMode, CaptureTime, Payment, PaymentAction, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::records::{
-    Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, Checkouts,
-    CheckoutsByExternalId, CheckoutsByStatus, CurrentPlan, CustomerActions, CustomerCards, CustomerTokens, Customers,
-    CustomersByEmail, CustomersByExternalId, CustomersByMobile, CustomersByOtherEmail, Disputes, DisputesByPayment,
-    DisputesByStatus, Effects, Entries, Installations, Integrations, Invoices, InvoicesByExternalId, MemoryRows,
-    MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions,
-    MetadataSets, OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts, PayoutsByExternalId,
-    PayoutsByStatus, Profiles, QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions,
-    Single, TestClocks, Timers, TokenQueues, TokenUses, Tokens, Topups, TopupsByExternalId, Transactions, Users,
+    Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CheckoutNeighbors,
+    Checkouts, CheckoutsByExternalId, CheckoutsByStatus, CurrentPlan, CustomerActions, CustomerCards, CustomerTokens,
+    Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, CustomersByOtherEmail, Disputes,
+    DisputesByPayment, DisputesByStatus, Effects, Entries, Installations, Integrations, Invoices, InvoicesByExternalId,
+    MemoryRows, MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems,
+    MetadataPositions, MetadataSets, NewestCheckoutsByCustomer, NewestCheckoutsByEmail, NewestCheckoutsByMobile,
+    OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts, PayoutsByExternalId, PayoutsByStatus, Profiles,
+    QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, TestClocks,
+    Timers, TokenQueues, TokenUses, Tokens, Topups, TopupsByExternalId, Transactions, Users,
 };
 use till_domain::refund::RefundStatus;
 use till_domain::time::Millis;
@@ -617,6 +618,7 @@ fn check_checkouts(world: &ScenarioWorld) {
         check_reference_of_checkout(world, checkout, &payments);
     }
     assert_eq!(world.all::<CheckoutsByStatus>().len(), checkouts.len());
+    check_named_persons(world, &checkouts);
     let holding = count(&|checkout| checkout.external_id.is_some() && has_reference(checkout));
     assert_eq!(world.all::<CheckoutsByExternalId>().len(), holding);
     let open = count(&|checkout| checkout.status == CheckoutStatus::Open);
@@ -624,6 +626,38 @@ fn check_checkouts(world: &ScenarioWorld) {
     let made: usize = checkouts.iter().map(|checkout| checkout.payments.len()).sum();
     let of_checkouts = world.all::<Payments>().into_iter().filter(|payment| payment.checkout_id.is_some());
     assert_eq!(of_checkouts.count(), made);
+}
+
+/// The open checkouts that name a person in one way are listed in the order of their start, and no others are.
+fn check_named_persons(world: &ScenarioWorld, checkouts: &[Checkout]) {
+    let (mut persons, mut places) = (0, 0);
+    let mut check = |newest: Option<CheckoutId>, by: NamedBy, expected: Vec<CheckoutId>| {
+        let place = |id| world.look_up::<CheckoutNeighbors>((id, by));
+        let listed: Vec<_> = std::iter::successors(newest, |id| place(*id).older).collect();
+        assert_eq!(listed, expected, "{by:?}");
+        assert!(listed.iter().enumerate().all(|(at, id)| place(*id).newer == at.checked_sub(1).map(|at| listed[at])));
+        (persons, places) = (persons + usize::from(newest.is_some()), places + listed.len());
+    };
+    let open = || checkouts.iter().rev().filter(|checkout| checkout.status == CheckoutStatus::Open);
+    let named = |is_such: &dyn Fn(&CustomerFields) -> bool| {
+        open().filter(|checkout| is_such(&checkout.customer)).map(|checkout| checkout.id).collect::<Vec<_>>()
+    };
+    for id in open().filter_map(|checkout| checkout.customer.id.clone()).collect::<BTreeSet<_>>() {
+        let expected = named(&|customer| customer.id.as_ref() == Some(&id));
+        check(world.find::<NewestCheckoutsByCustomer>(id), NamedBy::Customer, expected);
+    }
+    for email in open().filter_map(|checkout| checkout.customer.contact.email.clone()).collect::<BTreeSet<_>>() {
+        let expected = named(&|customer| customer.contact.email.as_ref() == Some(&email));
+        check(world.find::<NewestCheckoutsByEmail>(email), NamedBy::Email, expected);
+    }
+    for mobile in open().filter_map(|checkout| checkout.customer.contact.mobile.clone()).collect::<BTreeSet<_>>() {
+        let expected = named(&|customer| customer.contact.mobile.as_ref() == Some(&mobile));
+        check(world.find::<NewestCheckoutsByMobile>(mobile), NamedBy::Mobile, expected);
+    }
+    let newest = world.all::<NewestCheckoutsByCustomer>().len()
+        + world.all::<NewestCheckoutsByEmail>().len()
+        + world.all::<NewestCheckoutsByMobile>().len();
+    assert_eq!((newest, world.all::<CheckoutNeighbors>().len()), (persons, places));
 }
 
 /// False for a checkout that expired without a payment.

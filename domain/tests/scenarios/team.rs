@@ -48,6 +48,15 @@ fn invitation_membership_and_removal_are_activities_of_the_key() {
 }
 
 #[test]
+fn a_suspended_merchant_removes_users_and_takes_nobody_in() {
+    let mut world = ScenarioWorld::open();
+    let user = joined(&mut world, "ada@shop.example");
+    world.given(suspend());
+    world.when(invite("eve@shop.example")).refused(Refusal::MerchantSuspended);
+    world.when(remove_user(user)).answers(Answer::Changed(true));
+}
+
+#[test]
 fn the_operators_actions_are_activities_of_its_support() {
     let mut world = ScenarioWorld::open();
     world.given(invite("ada@shop.example").by(TestCaller::Operator));

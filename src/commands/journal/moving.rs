@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
+use till_operate::acquirer_book::AcquirerBook;
 use till_operate::repair::{Rebuild, Workshop};
 use till_operate::verify::{Report, VerifyOptions};
 use till_sandbox::book::RocksBook;
-use till_shared::{JournalCopy, RowsOf, SharedJournal, SharedRows, import as import_log};
+use till_shared::{JournalCopy, JournalReader, RowsOf, SharedJournal, SharedRows, import as import_log};
 use till_storage::deliveries::RocksDeliveries;
 use till_storage::engine::{Engine, EngineOptions, RepeatsRows, is_new};
 
@@ -51,7 +52,7 @@ pub(super) fn export(configuration: &Configuration, journal: &JournalConfigurati
     }
     // The claim ends a server that uses the log: what it acknowledged is there, and nothing more comes.
     let claimed = SharedJournal::open(&journal.database, Arc::new(|| {}))?;
-    let report = embedded(configuration, journal, data)?;
+    let report = embedded(configuration, JournalCopy::open(&journal.database)?, data, None)?;
     let deliveries = open_deliveries(configuration, data)?;
     copy_rows(journal, RowsOf::Deliveries, &deliveries)?;
     copy_rows(journal, RowsOf::Book, &RocksBook::open(&data.join(SANDBOX_DIRECTORY))?)?;
@@ -60,15 +61,24 @@ pub(super) fn export(configuration: &Configuration, journal: &JournalConfigurati
     Ok(print(&report))
 }
 
-/// Verifies a copy of the log.
+/// Verifies a copy of the log, and compares a copy of the sandbox's book with it.
 pub(super) fn verify(configuration: &Configuration, journal: &JournalConfiguration) -> anyhow::Result<ExitCode> {
     let made = tempfile::tempdir()?;
-    Ok(print(&embedded(configuration, journal, &made.path().join("data"))?))
+    let log = JournalCopy::open(&journal.database)?;
+    let book = RocksBook::open(&made.path().join(SANDBOX_DIRECTORY))?;
+    let reader = JournalReader::new(journal.database.clone());
+    RowsOf::Book.each_page(&reader, &mut |page| book.take_over(&page).map_err(anyhow::Error::msg))?;
+    Ok(print(&embedded(configuration, log, &made.path().join("data"), Some(&book))?))
 }
 
-/// Makes a store of the log in a new directory, derives its rows and verifies it. The databases beside it are not made.
-fn embedded(configuration: &Configuration, journal: &JournalConfiguration, to: &Path) -> anyhow::Result<Report> {
-    let log = JournalCopy::open(&journal.database)?;
+/// Makes a store of the log in a new directory, derives its rows and verifies it, with the sandbox's book when it is given.
+/// The databases beside it are not made.
+fn embedded(
+    configuration: &Configuration,
+    log: JournalCopy,
+    to: &Path,
+    book: Option<&dyn AcquirerBook>,
+) -> anyhow::Result<Report> {
     let options = options(configuration, to);
     let store = Engine::open(&EngineOptions { repeats: Some(log.to_repeat()), ..options.clone() })?;
     let mut shown = ProgressDisplay::begin("copied", Unit::Things("merchants"), None);
@@ -81,7 +91,7 @@ fn embedded(configuration: &Configuration, journal: &JournalConfiguration, to: &
     let acknowledged = Some(workshop.held().acknowledged());
     let options = VerifyOptions { acknowledged, ..VerifyOptions::new(options.directory.join(SCRATCH_DIRECTORY)) };
     let rebuild = Rebuild { workshop: &workshop, keyring: &keyring, merchant_id: None, options };
-    Ok(rebuild.run(None, &mut progress_display("read"))?)
+    Ok(rebuild.run(book, &mut progress_display("read"))?)
 }
 
 fn options(configuration: &Configuration, directory: &Path) -> EngineOptions {

@@ -172,8 +172,9 @@ static START_CHECKOUT: Declaration = Declaration {
         .with(r#"{"argument": "external_id", "payment_id": null, "checkout_id": "chk_01h2e8kqvbfwea724h75qc655w"}"#),
         DeclaredError::when(
             Code::NotSupported,
-            "None of the methods is enabled, captures as asked and can carry the amount.",
-        ),
+            "None of the methods is enabled, captures as asked and can carry the amount: details say for each which of these it is.",
+        )
+        .with(r#"{"payment_methods": {"PROMPTPAY": "CAPTURES_AT_ONCE"}}"#),
     ],
     flags: Flags { answers_addresses: true, ..Flags::COMMAND },
     ..Declaration::command(Package::Merchants, "checkouts")

@@ -87,9 +87,16 @@ static UPDATE_CONTACT: Declaration = Declaration {
 static REMOVE_CONTACT: Declaration = Declaration {
     name: "remove-contact",
     summary: "Removes a customer: the person is erased, and the saved cards are forgotten.",
-    docs: "It cannot be undone. Payments keep their amounts and ids, and show null for the customer's name, address and number. The customer's `external_id`, address and number are free for another customer.",
+    docs: "It cannot be undone. Payments keep their amounts and ids, and show null for the customer's name, address and number; open checkouts that name the customer lose their customer fields. The customer's `external_id`, address and number are free for another customer.",
     arguments: &[CONTACT_ARGUMENT.argument],
-    errors: &[CONTACT_NOT_FOUND],
+    errors: &[
+        CONTACT_NOT_FOUND,
+        DeclaredError::when(
+            Code::Conflict,
+            "More than 1,000 open checkouts name the customer: details name the `limit`. End some by `expire-checkout`.",
+        )
+        .with(r#"{"limit": 1000}"#),
+    ],
     ..Declaration::command(Package::Merchants, "contacts")
 };
 

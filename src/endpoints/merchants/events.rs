@@ -7,9 +7,10 @@ use till_domain::records::{PaymentsByExternalId, Rows, WebhookEvents, WebhookEve
 use till_domain::webhook::{WebhookEvent, WebhookEventKind};
 
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
-use crate::endpoints::forms::{PAYMENT_REF, id, words};
+use crate::endpoints::forms::{PAYMENT_REF, id};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::event::EVENT;
+use crate::endpoints::shapes::webhook::kind_named;
 use crate::service::{Filtered, IdSpan, rows_of_index};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
@@ -18,12 +19,20 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
 const EVENT_ARGUMENT: Required<WebhookEventId> =
     id::<WebhookEventId>().required("The event (`evt_...`).").named("event_id");
 
+const EVENT_KIND: Field<WebhookEventKind> = Field {
+    value_type: words_of!(WebhookEventKind),
+    parse: |value| {
+        let rule = || format!("must be one of: {}", WebhookEventKind::ALL.map(WebhookEventKind::name).join(", "));
+        value.as_str().and_then(kind_named).ok_or_else(rule)
+    },
+};
+
 /// The filters of a page of events.
 type EventFilters = (PageRequest<WebhookEventId>, Option<WebhookEventKind>, Option<PaymentRef>, CreatedAt);
 
 const LIST: ArgumentSet<EventFilters, MerchantClock> = arguments!({
     page: page::<WebhookEventId>(),
-    event: words!(WebhookEventKind).optional("Only events of this kind."),
+    event: EVENT_KIND.optional("Only events of this kind, as subscriptions or as events write it."),
     payment: PAYMENT_REF
         .optional("Only events about this payment: its id (`pay_...`) or the merchant's own `external_id`.")
         .named("payment_id"),

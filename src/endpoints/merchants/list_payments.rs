@@ -55,14 +55,9 @@ const LIST: ArgumentSet<(PageRequest<PaymentId>, GivenFilters), MerchantClock> =
 static LIST_PAYMENTS: Declaration = Declaration {
     name: "list-payments",
     summary: "Lists the merchant's payments, newest first.",
-    docs: "The status of a payment is that of the moment of the call. Filters given together must all hold. `next` and `previous` carry them.",
+    docs: "The status of a payment is that of the moment of the call. Filters given together must all hold; one by an id that nothing of the merchant's has finds nothing. `next` and `previous` carry them.",
     arguments: LIST.declared,
     returns: Returns::Page(&PAYMENT),
-    errors: &[DeclaredError::when(
-        Code::NotFound,
-        "No customer of this merchant has this `contact_id`, or no checkout this `checkout_id`.",
-    )
-    .with(r#"{"argument": "contact_id"}"#)],
     flags: Flags { answers_addresses: true, ..Flags::QUERY },
     ..Declaration::query(Package::Merchants, "payments")
 };
@@ -94,19 +89,21 @@ async fn list_payments(service: Shared, call: Call<MerchantCaller>) -> Result<Re
 }
 
 impl GivenFilters {
-    /// The filters with the customer that is named.
+    /// The filters with the customer and the checkout that are named. A name that nothing has finds nothing.
     fn resolve(&self, reader: &Reader<'_>) -> Result<PaymentFilters, ApiError> {
         let span = |range: &CreatedRange| (range.from, range.until);
-        let checkout = self.checkout.clone().map(|checkout| Checkouts::found(reader, checkout)).transpose()?;
-        let contact = self.contact.clone().map(|contact| Customers::found(reader, contact)).transpose()?;
+        let checkout = self.checkout.as_ref().map(|checkout| Checkouts::row(reader, checkout)).transpose()?;
+        let contact = self.contact.as_ref().map(|contact| Customers::row(reader, contact)).transpose()?;
+        let names_nobody = matches!(contact, Some(None));
+        let of_checkout = checkout.map(|found| found.map(|checkout| checkout.payments).unwrap_or_default());
         Ok(PaymentFilters {
             status: self.status,
             method: self.method,
             created: self.created.as_ref().map(span),
             captured: self.captured.as_ref().map(span),
             amount: self.amount.as_ref().map(|amounts| amounts.range),
-            customer_id: contact.map(|customer| customer.id),
-            payment_ids: checkout.map(|checkout| checkout.payments),
+            customer_id: contact.flatten().map(|customer| customer.id),
+            payment_ids: if names_nobody { Some(Vec::new()) } else { of_checkout },
             terms: self.terms.clone(),
         })
     }

@@ -73,6 +73,7 @@ static REMOVE_USER: Declaration = Declaration {
     summary: "Removes a user from the merchant's team.",
     arguments: &[USER_ARGUMENT.argument],
     errors: &[DeclaredError::when(Code::NotFound, "No user of this merchant has this id.")],
+    flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
     ..Declaration::command(Package::Merchants, "team")
 };
 

@@ -1,6 +1,7 @@
 //! `POST /sdk/retrieve-payment-session`
 
 use till_domain::ids::SessionId;
+use till_domain::payment::Payment;
 use till_domain::session::Session;
 use till_domain::time::Millis;
 
@@ -13,7 +14,11 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
 
 object! {
     /// A session at the time `now`.
-    PAYMENT_SESSION "payment_session" as SessionShape<'a> of (session: &'a Session, now: Millis) {
+    PAYMENT_SESSION "payment_session" as SessionShape<'a> of (
+        session: &'a Session,
+        payment: Option<&'a Payment>,
+        now: Millis
+    ) {
         payment_session_id: Id(SessionId::PREFIX) = session.id, "The session's id (`pse_...`).";
         status: words(&["ACTIVE", "USED", "EXPIRED"]) = status(session, *now),
             "The status: it can be used while it is ACTIVE.";
@@ -24,6 +29,8 @@ object! {
             "The name of the payment method for a person.", such_as("Visa 4242");
         interest_bearer: type(INTEREST_BEARER_WORDS) or null = session.instrument.interest_bearer(),
             "The side that pays the interest; null without instalments.";
+        failure_code: STRING or null = payment.and_then(|payment| payment.failure.as_ref()).map(|failure| &failure.code),
+            "The reason for which its payment failed; null without.";
         created_at: TIMESTAMP = session.created_at, "The time at which it was created.";
         expires_at: TIMESTAMP = session.expires_at, "The time until which it can be used.", such_as("1767227400");
     }
@@ -42,7 +49,7 @@ static RETRIEVE_PAYMENT_SESSION: Declaration = Declaration {
 /// `POST /sdk/retrieve-payment-session`
 async fn retrieve_payment_session(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let found = session::find(&service, &call).await?;
-    Ok(Reply::new(&SessionShape::new(&found.session, found.now)))
+    Ok(Reply::new(&SessionShape::new(&found.session, found.payment.as_ref(), found.now)))
 }
 
 /// The status of a session at the time `now`.

@@ -28,7 +28,8 @@ object! {
         now: Millis
     ) {
         payment_id: Id(PaymentId::PREFIX) = payment.id, "The payment's id (`pay_...`).";
-        external_id: STRING or null = payment.external_id, "The merchant's own reference.", such_as("order-1001");
+        external_id: STRING or null = payment.external_id,
+            "The merchant's own reference. A failed payment keeps it; an attempt of a checkout passes it on to the next one.", such_as("order-1001");
         payment_session_id: Id(SessionId::PREFIX) = payment.session_id, "The session that it was made from.";
         status: words_of(PaymentStatus) = payment.status, "The status.", such_as("SUCCESSFUL");
         amount: INTEGER = payment.money.amount, "The amount in minor units.", such_as("10000");
@@ -73,8 +74,9 @@ object! {
         fees: Array(&ValueType::Object(&FEE)) = fees(payment),
             "The fee, and the interest that the merchant bears, once captured.";
         created_at: TIMESTAMP = payment.created_at, "The time at which it was initiated.";
-        authorized_at: TIMESTAMP or null = payment.authorization.as_ref().map(|authorization| authorization.at),
-            "The time at which it was authorized.", such_as("1767225601");
+        authorized_at: TIMESTAMP or null = payment.authorization.as_ref()
+                .filter(|_| payment.late_success.is_none()).map(|authorization| authorization.at),
+            "The time at which it was authorized; null for an approval that came too late.", such_as("1767225601");
         captured_at: TIMESTAMP or null = payment.capture.map(|capture| capture.at),
             "The time at which it was captured.", such_as("1767225601");
         expires_at: TIMESTAMP or null = payment.open_action_until().or_else(|| lapses_at(payment, *now)),
@@ -84,7 +86,8 @@ object! {
         voidable: BOOLEAN = payment.allows(PaymentAction::Void, *now),
             "True when it can be voided now.", such_as("false");
         reversible: BOOLEAN = payment.allows(PaymentAction::Reverse, *now), "True when it can be reversed now.";
-        refundable: BOOLEAN = payment.allows(PaymentAction::Refund, *now), "True when it can be refunded now.";
+        refundable: BOOLEAN = payment.allows(PaymentAction::Refund, *now),
+            "True when it can be refunded now. It speaks of the payment alone: a refund also needs a balance that covers it.";
     }
 }
 

@@ -46,6 +46,11 @@ object! {
     }
 }
 
+/// The kind of event that a word names: as subscriptions are told, or as events write it.
+pub(in crate::endpoints) fn kind_named(word: &str) -> Option<WebhookEventKind> {
+    WebhookEventKind::ALL.into_iter().find(|kind| kind.name() == word || kind.name().to_ascii_lowercase() == word)
+}
+
 fn event_words(subscription: &Subscription) -> Vec<&'static str> {
     match subscription {
         Subscription::All => vec![ALL_EVENTS],

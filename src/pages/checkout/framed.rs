@@ -20,10 +20,10 @@ pub(in crate::pages) static FRAMED: PageDeclaration =
 pub(in crate::pages) async fn framed(service: Shared, request: BrowserRequest) -> Result<PageReply, ApiError> {
     let named = request.text(0).parse().ok().zip(request.text(1).parse().ok());
     let Some((merchant_id, installation_id)): Option<(MerchantId, InstallationId)> = named else {
-        return Ok(PageReply::html(frame::nothing()));
+        return Ok(PageReply::html(frame::nothing()).shared());
     };
     let Some(form) = service.shown_form(merchant_id, installation_id).await? else {
-        return Ok(PageReply::html(frame::nothing()));
+        return Ok(PageReply::html(frame::nothing()).shared());
     };
     request.log_subject(merchant_id);
     let locale = locale::choose(request.query("lang").as_deref(), None, request.accept_language());

@@ -16,7 +16,7 @@ use crate::protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
 use crate::service::{CheckoutReference, Shared, ShownCheckout};
 
 pub(in crate::pages) static PAYING: PageDeclaration =
-    PageDeclaration { pattern: "/pay/{merchant_id}/{checkout}", has_form: true };
+    PageDeclaration { pattern: "/pay/{merchant_id}/{checkout_id}", has_form: true };
 
 /// Shows the page, or does what its form says.
 pub(in crate::pages) async fn open(service: Shared, request: BrowserRequest) -> Result<PageReply, ApiError> {

@@ -45,7 +45,7 @@ pub(super) async fn open(
 ) -> Result<PageReply, ApiError> {
     let id: ActionId = request.text(0).parse().map_err(|_| unknown())?;
     let found = service.sandbox.find_action(id).await.map_err(unavailable)?;
-    let action = found.filter(|action| action.page == page).ok_or_else(unknown)?;
+    let Some(action) = found.filter(|action| action.page == page) else { return moved(&service, page, id).await };
     let customer = service.asked_customer(&action).await?;
     request.log_subject(action.merchant);
     if !customer.is_open {
@@ -57,6 +57,13 @@ pub(super) async fn open(
         ActResult::Recorded => Ok(acted(&action, &customer, outcome)),
         ActResult::Nothing => Err(expired()),
     }
+}
+
+/// Leads from the address that the log has of an action to its page, where a restored book gave it another id.
+async fn moved(service: &Shared, page: ActionPage, id: ActionId) -> Result<PageReply, ApiError> {
+    let action = service.sandbox.find_action_of_same_payment(id).await.map_err(unavailable)?.ok_or_else(unknown)?;
+    let is_recorded = service.is_recorded_at(&action, &page.path(id)).await?;
+    if is_recorded { Ok(PageReply::see_other(action.path())) } else { Err(unknown()) }
 }
 
 fn outcome_of(page: ActionPage, name: &str) -> Option<ActionOutcome> {

@@ -17,7 +17,7 @@ const READS_PER_THREAD_AND_CALLER: usize = 4;
 const FORMS_PER_THREAD: usize = 64;
 
 /// The same for one caller: an address, behind which there may be many customers.
-const FORMS_PER_THREAD_AND_CALLER: usize = 16;
+const FORMS_PER_THREAD_AND_CALLER: usize = 8;
 
 /// The limit of waiting calls of each kind, apart from the share that each caller may still queue. This many are
 /// served within some tens of milliseconds.
@@ -131,9 +131,9 @@ mod tests {
     #[tokio::test]
     async fn forms_of_one_caller_are_few_and_wait_for_their_turn() {
         let limits = CallLimits::new(1);
-        let mut forms: Vec<_> = (0..17).map(|_| Box::pin(limits.permit_form(MERCHANT))).collect();
+        let mut forms: Vec<_> = (0..9).map(|_| Box::pin(limits.permit_form(MERCHANT))).collect();
         assert!(forms.iter_mut().all(|form| form.now_or_never().is_none()));
-        assert_eq!(limits.count(), CallCount { in_flight: 16, waiting: 1 });
+        assert_eq!(limits.count(), CallCount { in_flight: 8, waiting: 1 });
         assert!(limits.permit_change(MERCHANT).now_or_never().is_some_and(|permit| permit.is_ok()));
         assert!((&mut forms[0]).await.is_ok());
     }

@@ -259,7 +259,11 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
                 let _permit = self.permit_page(self.gate.share_of(&arrival_for_document(exchange))).await?;
                 Ok(self.openapi_answer(exchange))
             }
-            Target::Page(page) => Ok(Answer::File(page)),
+            Target::Page(page) => {
+                // The beginning of a large file is written in the turn of its answer.
+                let _permit = self.permit_page(self.gate.share_of(&arrival_for_document(exchange))).await?;
+                Ok(Answer::File(page))
+            }
             Target::PagesMoved => Ok(Answer::Moved { to: PAGES_FIRST }),
             Target::BrowserPage(page, texts) => self.page(exchange, page, texts, incoming).await,
             Target::Asset(asset) => Ok(Answer::Page(asset)),
@@ -302,15 +306,18 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         }
     }
 
-    /// The page at the path of this request, when no endpoint is there.
+    /// The page at the path of this request, when no endpoint is there. Slashes at its end are none of the page's. What is
+    /// refused below the paths of pages is refused as a page.
     fn page_target(&self, exchange: &Exchange<'_, C>) -> Option<Target<'_, C>> {
-        let path = exchange.head.path;
-        let pages = &self.pages.pages;
-        let page = || pages.iter().find_map(|page| Some(Target::BrowserPage(page, page.declaration().matched(path)?)));
-        let target = page().or_else(|| self.asset(path).map(Target::Asset))?;
+        if !self.pages.are_meant_by(exchange.head.path) {
+            return None;
+        }
         let is_secure = self.origin(exchange).starts_with("https://");
         exchange.page_frame.set(Some(PageFrame { refusal: self.pages.refusal, is_secure }));
-        Some(target)
+        let path = exchange.head.path.trim_end_matches('/');
+        let pages = &self.pages.pages;
+        let page = || pages.iter().find_map(|page| Some(Target::BrowserPage(page, page.declaration().matched(path)?)));
+        page().or_else(|| self.asset(path).map(Target::Asset))
     }
 
     /// The host and port of the public address.

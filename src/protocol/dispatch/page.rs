@@ -1,5 +1,6 @@
 //! A page for a person's browser: its declaration, a request for it, and its answer.
 
+use std::cell::OnceCell;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -95,6 +96,15 @@ impl BrowserPages {
     /// No pages.
     pub(super) const NONE: BrowserPages =
         BrowserPages { pages: Vec::new(), assets: &[], refusal: |_, _| String::new() };
+
+    /// True for a path that begins as that of a page or of a file does, in any letter case and with any number of slashes:
+    /// who asks for it is a person, whose link may have been cut or changed.
+    pub(super) fn are_meant_by(&self, path: &str) -> bool {
+        let first = |path: &str| path.split('/').find(|segment| !segment.is_empty()).map(str::to_ascii_lowercase);
+        let paths = self.pages.iter().map(|page| page.declaration().pattern);
+        let mut paths = paths.chain(self.assets.iter().map(|asset| (asset.path)()));
+        first(path).is_some_and(|begun| paths.any(|known| first(known).as_ref() == Some(&begun)))
+    }
 }
 
 /// The part of a page's answer that its listener decides.
@@ -120,9 +130,34 @@ pub struct PageAsset {
 /// The limit of fields of a form: contract, section 15.
 const FORM_FIELDS_MAX: usize = 64;
 
+/// The limit of bytes of the name of a field, as it is sent. No page has a longer one.
+const FIELD_NAME_BYTES_MAX: usize = 64;
+
 /// The form that a browser posted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PostedForm(Vec<(String, String)>);
+pub struct PostedForm(Vec<PostedField>);
+
+/// A field of a form. Its value is decoded once it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct PostedField {
+    name: String,
+    encoded: String,
+    value: OnceCell<String>,
+}
+
+impl PostedField {
+    /// The field in a part of a form; None when no page has one of its name.
+    fn read(encoded: &str) -> Option<PostedField> {
+        let name = encoded.split('=').next().filter(|name| name.len() <= FIELD_NAME_BYTES_MAX)?;
+        let (name, _) = form_urlencoded::parse(name.as_bytes()).next()?;
+        Some(PostedField { name: name.into_owned(), encoded: encoded.to_owned(), value: OnceCell::new() })
+    }
+
+    fn value(&self) -> &str {
+        let decoded = || form_urlencoded::parse(self.encoded.as_bytes()).next().map(|(_, value)| value.into_owned());
+        self.value.get_or_init(|| decoded().unwrap_or_default())
+    }
+}
 
 impl PostedForm {
     /// True when a form has more fields than any page has. Nothing of it is read for that.
@@ -133,14 +168,13 @@ impl PostedForm {
     /// Reads a form in the media type `application/x-www-form-urlencoded`. None when its text is not UTF-8.
     pub(super) fn read(bytes: &[u8]) -> Option<PostedForm> {
         let text = std::str::from_utf8(bytes).ok()?;
-        let pairs: Vec<_> = form_urlencoded::parse(text.as_bytes()).into_owned().collect();
-        Some(PostedForm(pairs))
+        Some(PostedForm(text.split('&').filter_map(PostedField::read).collect()))
     }
 
     /// The only value of a field; None when there is none, or several.
     #[must_use]
     pub fn only(&self, name: &str) -> Option<&str> {
-        let mut values = self.0.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let mut values = self.0.iter().filter(|field| field.name == name).map(PostedField::value);
         values.next().filter(|_| values.next().is_none())
     }
 }
@@ -304,6 +338,7 @@ mod tests {
     fn a_field_counts_when_it_is_given_once() {
         let form = |text: &str| PostedForm::read(text.as_bytes()).expect("UTF-8");
         assert_eq!(form("a=1+2%2F&b=").only("a"), Some("1 2/"));
+        assert_eq!((form("%61%62=1=2&").only("ab"), form("&&=1&a").only("a")), (Some("1=2"), Some("")));
         assert_eq!((form("b=").only("b"), form("a=1&a=1").only("a"), form("").only("a")), (Some(""), None, None));
         assert_eq!(PostedForm::read(b"a=\xff"), None);
     }

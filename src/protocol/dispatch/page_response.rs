@@ -5,7 +5,6 @@ use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 
 use super::answer::{Addressee, X_REQUEST_ID};
-use super::encoding;
 use super::page::{PageContent, PageFrame, PageReply};
 use crate::protocol::api_error::ApiError;
 
@@ -104,7 +103,7 @@ impl PageFrame {
 }
 
 fn finish_html(response: &mut HttpResponseBuilder, addressee: &Addressee<'_>, text: String) -> HttpResponse {
-    let (bytes, coding) = encoding::encode(text, || encoding::choose(addressee.headers));
+    let (bytes, coding) = addressee.encoded(text);
     response.insert_header((header::CONTENT_TYPE, "text/html; charset=utf-8"));
     response.insert_header((header::VARY, "Accept-Encoding"));
     if let Some(coding) = coding {

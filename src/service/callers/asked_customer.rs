@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use till_domain::records::{Checkouts, Payments, Profiles, Rows, Single};
+use till_domain::customer_action::CustomerStep;
+use till_domain::records::{Checkouts, CustomerActions, Payments, Profiles, Rows, Single};
 use till_sandbox::ShownAction;
 
 use super::return_url::origin_of;
@@ -22,6 +23,17 @@ pub struct AskedCustomer {
 }
 
 impl Service {
+    /// True when the log has this path as the address at which the customer of an action must act. The sandbox's book of a
+    /// restored store gave an action that is newer than its checkpoint another id.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when rows cannot be read.
+    pub async fn is_recorded_at(&self, action: &ShownAction, path: &str) -> Result<bool, ApiError> {
+        let reader = self.reader(action.merchant).await?;
+        let recorded = reader.get::<CustomerActions>(action.payment)?.map(|recorded| recorded.step);
+        Ok(matches!(recorded, Some(CustomerStep::Redirect(address)) if address.as_str() == path))
+    }
+
     /// The customer whom the sandbox asks to act.
     ///
     /// # Errors

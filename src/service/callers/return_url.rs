@@ -10,9 +10,6 @@ use url::form_urlencoded::byte_serialize;
 #[cfg(feature = "pages")]
 use url::{Position, Url};
 
-/// The parameters that are appended, which replace those of the same names.
-const APPENDED: [&str; 2] = ["payment_id", "checkout_id"];
-
 /// The payment's `return_url` with the id of the payment, and that of its checkout, appended: contract, section 9.4.
 #[must_use]
 pub fn returned_to(payment: &Payment) -> String {
@@ -35,11 +32,12 @@ pub fn framed_at(checkout: &Checkout) -> Option<String> {
     Some(with_appended(page.as_str(), &[format!("checkout_id={}", checkout.id)]))
 }
 
-/// An address with these parameters appended. All else, and the fragment, stays as the merchant gave it, byte for byte.
+/// An address with these parameters appended, which replace those of their names. All else, and the fragment, stays as the merchant gave it, byte for byte.
 fn with_appended(given: &str, own: &[String]) -> String {
     let (address, fragment) = given.split_once('#').map_or((given, None), |(address, rest)| (address, Some(rest)));
     let (page, query) = address.split_once('?').map_or((address, None), |(page, query)| (page, Some(query)));
-    let kept = query.into_iter().flat_map(|query| query.split('&')).filter(|pair| !is_replaced(pair));
+    let given = query.filter(|query| !query.is_empty());
+    let kept = given.into_iter().flat_map(|query| query.split('&')).filter(|pair| !is_replaced(pair, own));
     let pairs: Vec<&str> = kept.chain(own.iter().map(String::as_str)).collect();
     let fragment = fragment.map_or(String::new(), |fragment| format!("#{fragment}"));
     format!("{page}?{}{fragment}", pairs.join("&"))
@@ -81,10 +79,11 @@ pub fn origin_of(page: &ReturnUrl) -> Option<String> {
     origin.is_tuple().then(|| origin.ascii_serialization())
 }
 
-/// True for a parameter that is appended anew, and for the nothing between two ampersands.
-fn is_replaced(pair: &str) -> bool {
+/// True for a parameter that is appended anew.
+fn is_replaced(pair: &str, own: &[String]) -> bool {
     let name = form_urlencoded::parse(pair.as_bytes()).next().map(|(name, _)| name);
-    name.is_none_or(|name| APPENDED.contains(&name.as_ref()))
+    let is_named = |appended: &String| appended.split('=').next() == name.as_deref();
+    own.iter().any(is_named)
 }
 
 #[cfg(test)]
@@ -123,7 +122,8 @@ mod tests {
             ("https://shop.example/done?a=1&b=%2F", "https://shop.example/done?a=1&b=%2F&ID"),
             ("https://shop.example/d%2Fe?a=%2f#top?x", "https://shop.example/d%2Fe?a=%2f&ID#top?x"),
             ("https://shop.example/?payment_id=1&a=2&payment%5Fid=3", "https://shop.example/?a=2&ID"),
-            ("https://shop.example/?checkout_id&a", "https://shop.example/?a&ID"),
+            ("https://shop.example/?a=1&&b=2&", "https://shop.example/?a=1&&b=2&&ID"),
+            ("https://shop.example/?&payment_id=1&&a", "https://shop.example/?&&a&ID"),
             ("https://ร้าน.example/จ่าย?ชื่อ=ก#ข", "https://ร้าน.example/จ่าย?ชื่อ=ก&ID#ข"),
         ] {
             let money =
@@ -137,5 +137,17 @@ mod tests {
             let own = format!("payment_id={id}&checkout_id={checkout_id}");
             assert_eq!(returned_to(&paid), expected.replace("ID", &own), "{given}");
         }
+    }
+
+    #[test]
+    fn only_what_is_appended_is_replaced() {
+        let given = "https://shop.example/?payment_id=1&checkout_id=2";
+        let appended = |names: &[&'static str]| {
+            let own: Vec<String> = names.iter().map(|name| format!("{name}=3")).collect();
+            with_appended(given, &own)
+        };
+        assert_eq!(appended(&["payment_id"]), "https://shop.example/?checkout_id=2&payment_id=3");
+        assert_eq!(appended(&["checkout_id"]), "https://shop.example/?payment_id=1&checkout_id=3");
+        assert_eq!(appended(&["payment_id", "checkout_id"]), "https://shop.example/?payment_id=3&checkout_id=3");
     }
 }

@@ -1,14 +1,14 @@
 //! Converts denials by the actors into errors of the interface. No other file knows both.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use till_actors::{Denied, FailedOutcome};
 use till_domain::dispute::DisputeStatus;
 use till_domain::ids::{CheckoutId, PaymentId};
-use till_domain::merchant::ADVANCE_MAX_SECONDS;
+use till_domain::merchant::{ADVANCE_MAX_SECONDS, PaymentMethod};
 use till_domain::metadata::{BYTESIZE_MAX, DOCUMENT_BYTES_MAX, ITEMS_MAX, SETS_MAX};
 use till_domain::money::{AMOUNT_MAX_MINOR, Money};
 use till_domain::payment::{OperationKind, PaymentStatus};
-use till_domain::refusal::{CommandField, Refusal};
+use till_domain::refusal::{CommandField, MethodObstacle, Refusal};
 
 use crate::protocol::api_error::{ApiError, CallEffect, Code};
 use crate::protocol::fault::{Fault, IDEMPOTENCY_KEY};
@@ -18,6 +18,13 @@ pub const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// The advised delay before a retry while events are being delivered to the webhook again, in seconds.
 const REDELIVERY_RETRY_SECONDS: u32 = 30;
+
+/// The reasons for which methods cannot pay, by method.
+fn by_method(obstacles: &[Option<MethodObstacle>; PaymentMethod::ALL.len()]) -> Value {
+    let named = PaymentMethod::ALL.into_iter().zip(obstacles);
+    let named = named.filter_map(|(method, obstacle)| Some((method.name().to_owned(), (*obstacle)?.name().into())));
+    Value::Object(named.collect())
+}
 
 /// The error for a denial.
 pub(super) fn to_api_error(denied: &Denied) -> ApiError {
@@ -120,6 +127,12 @@ refusals! {
         "There is no installation with this merchant_id and installation_id. Ask the operator for the right ones.";
     TooMany { kind, limit } = Conflict { "limit": limit },
         "The merchant already has {limit} {kind}, which is the maximum. Use the existing ones.";
+    TooManyOpenCheckouts { limit } = Conflict { "limit": limit },
+        "The merchant already has {limit} open checkouts, which is the maximum. End those that nobody is to pay by \
+         expire-checkout, or wait until they expire.";
+    CustomerOfOpenCheckouts { limit } = Conflict { "limit": limit },
+        "More than {limit} open checkouts name this customer. End some of them by expire-checkout, then call \
+         remove-contact again.";
     TotalTooLarge = AmountExceedsLimit,
         "With this amount a total of the merchant's ledger would exceed {AMOUNT_MAX_MINOR} minor units. Ask the \
          operator.";
@@ -204,9 +217,9 @@ refusals! {
          external_id. list-checkouts lists those that exist.";
     CheckoutState { status } = InvalidState { "status": status.name() },
         "The checkout takes no new payment: it is {}. Start another one.", status.name();
-    NoMethodLeft = NotSupported,
-        "None of these payment methods is enabled for this merchant, captures as asked and can carry the amount. Leave \
-         payment_methods out to offer all that do.";
+    NoMethodLeft { obstacles } = NotSupported { "payment_methods": by_method(obstacles) },
+        "None of these payment methods is enabled for this merchant, captures as asked and can carry the amount: details \
+         say why. Leave payment_methods out to offer all that do; CAPTURES_AT_ONCE needs capture: true.";
     SavingNotOffered = InvalidArguments(invalid "save_card"),
         "is possible only for a checkout that was started with offer_saved_cards: true";
     PageOfAnotherOrigin = InvalidArguments(invalid "page_url"),

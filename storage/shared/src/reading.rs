@@ -25,7 +25,9 @@ pub struct JournalReader {
 }
 
 impl JournalReader {
-    pub(crate) const fn new(settings: JournalSettings) -> JournalReader {
+    /// Reads with these settings, on connections of its own.
+    #[must_use]
+    pub const fn new(settings: JournalSettings) -> JournalReader {
         JournalReader { settings, idle: Mutex::new(Vec::new()) }
     }
 

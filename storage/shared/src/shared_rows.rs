@@ -37,6 +37,19 @@ impl RowsOf {
             RowsOf::Book => (OF_BOOK, 10),
         }
     }
+
+    /// Passes all rows on without a claim, in the same way as [`SharedRows::each_page`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn each_page<E: From<SharedJournalError>>(
+        self,
+        reader: &JournalReader,
+        take: &mut dyn FnMut(Vec<RowPair>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let all = (Vec::new(), ABOVE_ALL.to_vec());
+        reader.each_numbered_page(self.place().1, all, &mut |_, rows| take(rows))
+    }
 }
 
 /// Rows that belong to no merchant's log, claimed by this process.
@@ -77,8 +90,7 @@ impl SharedRows {
         &self,
         take: &mut dyn FnMut(Vec<RowPair>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let all = (Vec::new(), ABOVE_ALL.to_vec());
-        self.reader.each_numbered_page(self.of.place().1, all, &mut |_, rows| take(rows))
+        self.of.each_page(&self.reader, take)
     }
 
     /// Waits until it is known if a write took effect: what is not known must not be tried again.

@@ -1,6 +1,7 @@
 //! Shapes of checkouts.
 
 use till_domain::checkout::{Checkout, CheckoutLine};
+use till_domain::records::Neighbors;
 
 use crate::vault::SubjectId;
 
@@ -43,4 +44,12 @@ shape_struct! {
         expires_at: u64,
         ended_at: Option<u64>,
     } sealed under SubjectId::checkout(*id)
+}
+
+shape_struct! {
+    /// The place of an open checkout among those that name the same person.
+    NeighborsV1 of Neighbors {
+        older: Option<[u8; 16]>,
+        newer: Option<[u8; 16]>,
+    }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use till_domain::activity::ActivityObject;
 use till_domain::card::{CardFacts, CardFingerprint};
 use till_domain::command::IdempotencyScope;
-use till_domain::customer::{Contact, CustomerFields};
+use till_domain::customer::{Contact, CustomerFields, CustomerRef};
 use till_domain::effect::{EffectId, Timer, TimerKind};
 use till_domain::event::Mutation;
 use till_domain::ids::WebhookId;
@@ -375,6 +375,7 @@ drawn_keys! {
     [u8; 32] as KeyDigest CardFingerprint ItemHash;
     String as ExternalId IdempotencyKey MetadataKey;
     Vec<u8> as Email Mobile;
+    CustomerRefV1 as CustomerRef;
     IdempotencyScopeV1 as IdempotencyScope;
     ActivityObjectV1 as ActivityObject;
 }

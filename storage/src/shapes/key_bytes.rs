@@ -5,6 +5,7 @@
 use till_domain::activity::ActivityObject;
 use till_domain::card::CardFingerprint;
 use till_domain::command::IdempotencyScope;
+use till_domain::customer::CustomerRef;
 use till_domain::effect::{EffectId, Timer, TimerKind};
 use till_domain::ids::{
     CheckoutId, CustomerId, DisputeId, InstallationId, MerchantId, MetadataId, PaymentId, PayoutId, RawId, RefundId,
@@ -158,6 +159,23 @@ impl KeyBytes for Email {
         let (mut text, left) = rest.split_at_checked(usize::from(length))?;
         *rest = left;
         take_text(&mut text).map(Email::from_stored)
+    }
+}
+
+impl KeyBytes for CustomerRef {
+    fn push(&self, bytes: &mut Vec<u8>) {
+        match self {
+            CustomerRef::Own(id) => (0_u8, *id).push(bytes),
+            CustomerRef::External(external_id) => (1_u8, external_id.clone()).push(bytes),
+        }
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        match u8::take(rest)? {
+            0 => CustomerId::take(rest).map(CustomerRef::Own),
+            1 => ExternalId::take(rest).map(CustomerRef::External),
+            _ => None,
+        }
     }
 }
 

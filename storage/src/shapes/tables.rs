@@ -14,7 +14,7 @@ use crate::family::Family;
 
 use super::activity::{ActivityV1, EmailUseV1, InvitationV1, PlanChoiceV1, UserV1};
 use super::card::{CardV1, TokenQueueV1, TokenUseV1, TokenV1};
-use super::checkout::CheckoutV1;
+use super::checkout::{CheckoutV1, NeighborsV1};
 use super::codec::{self, Out, ShapeError};
 use super::customer::CustomerV1;
 #[cfg(test)]
@@ -359,6 +359,10 @@ tables! {
     Checkouts = 76 in Rows: CheckoutV1, under id;
     CheckoutsByExternalId = 77 in Indexes: [u8; 16];
     CheckoutsByStatus = 78 in Indexes: ();
+    NewestCheckoutsByCustomer = 79 in Indexes: [u8; 16];
+    NewestCheckoutsByEmail = 80 in Indexes by email_digest: [u8; 16];
+    NewestCheckoutsByMobile = 81 in Indexes by mobile_digest: [u8; 16];
+    CheckoutNeighbors = 82 in Indexes: NeighborsV1;
     KeyDirectory = 96 in Directory: KeyOwnerV1;
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;

@@ -64,7 +64,8 @@ impl Variables {
         self.0.insert(name.to_owned(), value.to_owned());
     }
 
-    /// The text with all variables replaced by their values, as in bash. `\$` is a dollar.
+    /// The text with all variables replaced by their values, as in bash: `${URL##*/}` is the last segment of an address, and
+    /// `\$` a dollar.
     pub(super) fn put_into(&self, text: &str) -> String {
         text.split("\\$").map(|part| self.put_into_part(part)).collect::<Vec<_>>().join("$")
     }
@@ -75,6 +76,11 @@ impl Variables {
         for part in parts {
             if let Some((sum, rest)) = part.strip_prefix("((").and_then(|part| part.split_once("))")) {
                 whole.push_str(&self.sum(sum).to_string());
+                whole.push_str(rest);
+                continue;
+            }
+            if let Some((name, rest)) = part.strip_prefix('{').and_then(|part| part.split_once("##*/}")) {
+                whole.push_str(self.value(name).rsplit('/').next().unwrap_or_default());
                 whole.push_str(rest);
                 continue;
             }

@@ -42,7 +42,9 @@ fn a_store_is_imported_served_and_exported_with_the_same_log() {
     assert_eq!(shop.on(&served).picture(&[&paid, &customer]), picture, "without it");
     shop.on(&served).pay(3_000);
     assert!(served.stop());
-    succeeds(start.command(served.data()), &["journal", "verify"]);
+    let verified = succeeds(start.command(served.data()), &["journal", "verify"]);
+    assert!(verified.contains("lines of the sandbox's book"), "{verified}");
+    assert!(!verified.contains(" 0 lines of the sandbox's book"), "the book is compared, too: {verified}");
     succeeds(start.command(served.data()), &["verify"]);
     let here = exported_log(&served, &start);
     assert!(here.len() > before.len() && before.iter().all(|record| here.contains(record)));

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::{Server, Shop, Start, VAULT_KEY, directory, run_command, text, wait_until};
+use crate::pages::browser::{Asked, Browser, challenged, page};
 
 /// The longest time that a test waits for work in the background.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -352,4 +353,44 @@ fn segments_are_listed_verified_and_pruned() {
     drop(place.restored("late", "copy", &[]));
     server.restart();
     assert!(shop.on(&server).pay(100).starts_with("pay_"), "the store goes on with what is left");
+}
+
+#[test]
+fn what_customers_did_after_the_checkpoint_is_restored_with_the_archive() {
+    let place = ArchiveDirectories::new();
+    let server = place.server(&place.start());
+    let (shop, browser) = (server.shop(), Browser::of(&server));
+    let given_up = challenged(&shop, &json!({}));
+    take(&server, "one");
+    assert_eq!(shop.sdk("cancel-payment-session", &json!({ "payment_session_id": given_up.session })).ok(), true);
+    let body = json!({ "merchant_id": shop.merchant_id, "payment_id": given_up.payment, "outcome": "SUCCEEDED" });
+    assert_eq!(server.admin("complete-action", &body).ok(), true);
+    let is_back = || shop.payment(&given_up.payment)["late_success"]["returned_at"].is_u64();
+    wait_until(PATIENCE, "the late success is not given back", is_back);
+    let newer = challenged(&shop, &json!({}));
+    page(&browser.get(&newer.step), 200);
+    server.wait_until_archived();
+    drop(server);
+    let (code, output, errors) = place.restore("one", "copy", &[]);
+    assert_eq!(code, Some(0), "{output}{errors}");
+    let (code, output, errors) = run_command(Start::default().command(&place.at("copy")), &["verify"]);
+    assert_eq!(code, Some(0), "{output}{errors}");
+    let restored = Start::default().try_server_on(&place.at("copy"), None).expect("a server of the restored store");
+    assert_eq!(restored.admin("resume-effects", &json!({})).ok(), true);
+    acts_after_the_restore(&restored, &shop.on(&restored), &newer);
+}
+
+/// The address that the customer has leads to the page of the action, and an address that nobody was given to none.
+fn acts_after_the_restore(restored: &Server, shop: &Shop, asked: &Asked) {
+    let browser = Browser::of(restored);
+    wait_until(PATIENCE, "the sandbox was not asked again", || browser.get(&asked.step).status == 303);
+    let made_up = format!("{}0000", &asked.step[..asked.step.len() - 4]);
+    page(&browser.get(&made_up), 404);
+    let led = browser.get(&asked.step);
+    let there = led.header("location").expect("an address");
+    assert_ne!(there, asked.step);
+    page(&browser.get(there), 200);
+    assert_eq!(browser.post(there, "outcome=succeed").status, 303);
+    assert_eq!(shop.settled(&asked.payment)["status"], "SUCCESSFUL");
+    page(&browser.get(&asked.step), 404);
 }

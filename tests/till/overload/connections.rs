@@ -33,7 +33,7 @@ pub(super) fn with_key(shop: &Shop, path: &str) -> String {
 }
 
 /// Makes a call on a connection that stays open, and returns the status; None when the server has closed it.
-fn ask(stream: &mut TcpStream, request: &str) -> Option<u16> {
+pub(super) fn ask(stream: &mut TcpStream, request: &str) -> Option<u16> {
     stream.write_all(request.as_bytes()).ok()?;
     let mut bytes = Vec::new();
     let mut buffer = [0; 16 * 1024];
@@ -45,7 +45,7 @@ fn ask(stream: &mut TcpStream, request: &str) -> Option<u16> {
 }
 
 /// Opens connections and makes a request on each, so that the server has accepted it.
-pub(super) fn used(wire: &Wire, request: &str, count: usize) -> Vec<TcpStream> {
+fn used(wire: &Wire, request: &str, count: usize) -> Vec<TcpStream> {
     let open = |_| {
         let mut stream = wire.connect();
         assert!(ask(&mut stream, request).is_some(), "it answers");

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::closed_loop::{PreparedRequest, key_of};
-use super::connections::{is_ended, used, with_key};
+use super::closed_loop::key_of;
+use super::connections::{ask, is_ended, with_key};
 use super::heavy_load::{CAMPAIGN_P99_MAX, campaign, check_memory, judge};
 use super::light_calls::LightCalls;
 use crate::harness::{Server, Shop, Start, Wire, wait_until};
@@ -18,6 +18,9 @@ const UNREAD: (usize, usize) = (2_000, 64);
 
 /// Connections in all, while keys hold them.
 const HELD: (usize, usize) = (2_048, 64);
+
+/// Connections that are opened at once, fewer than wait in the system's queue.
+const OPENED_AT_ONCE: usize = 250;
 
 /// The time after which a connection without progress is ended, and what a slow machine takes longer.
 const ENDED_WITHIN: Duration = Duration::from_secs(20 + 20);
@@ -30,15 +33,25 @@ fn in_campaign((campaign_count, suite_count): (usize, usize)) -> usize {
     if campaign().is_some() { campaign_count } else { suite_count }
 }
 
-/// Connections that ask for a large file eight times, and read nothing.
+/// The server's connections.
+fn open_connections(server: &Server) -> usize {
+    let open = server.metric("till_connections_open{listener=\"public\"}").unwrap_or_default();
+    open.to_string().parse().expect("a count")
+}
+
+/// Connections that make a request eight times, and read nothing. They are opened no faster than the server accepts them: others
+/// would not get through the system's queue.
 fn unread(server: &Server, request: &str) -> Vec<TcpStream> {
-    let wire = Wire::to(server);
-    let open = |_| {
+    let (wire, mut held) = (Wire::to(server), Vec::new());
+    for _ in 0..in_campaign(UNREAD) {
         let mut stream = wire.connect();
         stream.write_all(request.repeat(8).as_bytes()).expect("the server reads");
-        stream
-    };
-    (0..in_campaign(UNREAD)).map(open).collect()
+        held.push(stream);
+        if held.len().is_multiple_of(OPENED_AT_ONCE) {
+            wait_until(ENDED_WITHIN, "they are not accepted", || open_connections(server) >= held.len());
+        }
+    }
+    held
 }
 
 /// Bytes of the system's memory for TCP.
@@ -55,8 +68,11 @@ fn answers_that_nobody_reads_delay_no_light_calls() {
     let (key, read) = (key_of(&shop), LightCalls::balance(&shop));
     let beside = |path: &str, until: Instant| {
         let before = system_bytes();
-        let held = unread(&server, &format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n"));
-        let light = LightCalls::make(&server, &key, &read, until);
+        let (light, held) = thread::scope(|scope| {
+            let light = scope.spawn(|| LightCalls::make(&server, &key, &read, until));
+            let held = unread(&server, &format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n"));
+            (light.join().expect("each light call is answered"), held)
+        });
         let taken = system_bytes().saturating_sub(before);
         println!("  {} connections, {} MiB of the system's memory", held.len(), taken >> 20);
         let most = u64::try_from(held.len()).expect("a count fits") * SYSTEM_BYTES;
@@ -69,18 +85,20 @@ fn answers_that_nobody_reads_delay_no_light_calls() {
     check_memory(&server, in_campaign(UNREAD));
     if campaign().is_some() {
         let (_, _held) = beside(large, Instant::now());
-        wait_until(ENDED_WITHIN, "they are held on", || {
-            server.metric("till_connections_open{listener=\"public\"}").is_some_and(|open| open <= 2.0)
-        });
+        wait_until(ENDED_WITHIN, "they are held on", || open_connections(&server) <= 2);
     }
 }
 
 /// Holds this number of connections by a key each, and opens those again that were ended, until it is over.
 fn hold(wire: &Wire, shops: &[Shop], count: usize, is_over: &AtomicBool) {
-    let open = |number: usize| used(wire, &with_key(&shops[number % shops.len()], "/merchants/get-balance"), 1);
-    let mut held: Vec<Vec<TcpStream>> = (0..count).map(open).collect();
+    let open = |number: usize| {
+        let mut stream = wire.connect();
+        let _ended = ask(&mut stream, &with_key(&shops[number % shops.len()], "/merchants/get-balance"));
+        stream
+    };
+    let mut held: Vec<TcpStream> = (0..count).map(open).collect();
     while !is_over.load(Ordering::Relaxed) {
-        for (number, stream) in held.iter_mut().enumerate().filter(|(_, stream)| is_ended(&stream[0])) {
+        for (number, stream) in held.iter_mut().enumerate().filter(|(_, stream)| is_ended(stream)) {
             *stream = open(number);
         }
         thread::sleep(Duration::from_millis(20));
@@ -93,20 +111,16 @@ fn connections_that_four_keys_hold_delay_no_light_calls() {
     let start = Start::default().with("TILL_CONNECTIONS_MAX", &count.to_string());
     let server = start.with("TILL_CONNECTIONS_PER_ADDRESS_MAX", &count.to_string()).server();
     let (shop, shops) = (server.shop(), [(); 4].map(|()| server.shop()));
-    let headers = key_of(&shop) + "Connection: close\r\n";
-    let read = PreparedRequest::post("/merchants/get-balance", &headers, "{}");
-    let light = |until| LightCalls::make(&server, &headers, &read, until);
+    let (key, read) = (key_of(&shop), LightCalls::balance(&shop));
+    let light = |until| LightCalls::make(&server, &key, &read, until);
     let beside = |held: usize, until: Instant| {
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| hold(&Wire::to(&server), &shops, held, &is_over));
-            wait_until(ENDED_WITHIN, "they are not held", || {
-                let open = server.metric("till_connections_open{listener=\"public\"}").unwrap_or_default();
-                open.to_string().parse::<usize>().is_ok_and(|open| open >= held)
-            });
-            let light = light(until);
+            wait_until(ENDED_WITHIN, "they are not held", || open_connections(&server) >= held);
+            let light = scope.spawn(|| light(until)).join();
             is_over.store(true, Ordering::Relaxed);
-            light
+            light.expect("each light call is answered")
         })
     };
     // The control leaves room for everybody.

@@ -179,7 +179,15 @@ pub(super) fn form(fields: &[(&str, &str)]) -> String {
     url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
 }
 
-/// The path to which the customer comes back.
+/// Checks that an answer sends the customer back to this server, by the session's path with a secret of this way back.
+#[track_caller]
+pub(super) fn leads_back(answer: &RawAnswer, shop: &Shop, asked: &Asked) {
+    let location = answer.header("location").unwrap_or_default();
+    let (path, secret) = location.split_once('.').unwrap_or((location, ""));
+    assert_eq!((answer.status, path, secret.len()), (303, &*return_path(shop, asked), 26), "{location}");
+}
+
+/// The path to which the customer comes back, without its secret.
 pub(super) fn return_path(shop: &Shop, asked: &Asked) -> String {
     format!("/return/{}/{}", shop.merchant_id, asked.session)
 }

@@ -366,6 +366,6 @@ fn the_log_names_the_page_by_its_pattern() {
     let session = customer.session();
     assert!(customer.server.stop());
     let text = read_to_string(&log).expect("it was written");
-    assert!(text.contains("/pay/{merchant_id}/{checkout}"), "{text}");
+    assert!(text.contains("/pay/{merchant_id}/{checkout_id}"), "{text}");
     assert!(!text.contains(&customer.id) && !text.contains(&session), "a capability in the log: {text}");
 }

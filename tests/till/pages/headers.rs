@@ -6,8 +6,8 @@ use rustls::version::TLS13;
 use serde_json::json;
 
 use super::browser::{
-    Asked, Browser, asked, by_method, challenged, checks_headers, each, form_target, page, page_of, return_path,
-    shop_with_all_methods,
+    Asked, Browser, asked, by_method, challenged, checks_headers, each, form_target, leads_back, page, page_of,
+    return_path, shop_with_all_methods,
 };
 use crate::harness::{Pair, RawAnswer, Server, Shop, Start, connect, received_from};
 
@@ -51,7 +51,7 @@ fn every_page_has_the_headers_whatever_it_answers() {
             assert_eq!(leads_to(&answer), "", "only a page with a form of its own leads elsewhere");
         }
         let acted = browser.post(path, "outcome=fail");
-        assert_eq!((acted.status, acted.header("location")), (303, Some(&*return_path(&shop, asked))));
+        leads_back(&acted, &shop, asked);
         checks_headers(&acted);
         assert!(acted.body.is_empty(), "{acted:?}");
         for expired in [browser.get(path), browser.post(path, "outcome=fail")] {

@@ -23,6 +23,48 @@ fn pages_take_get_head_and_the_posts_of_their_forms() {
 }
 
 #[test]
+fn everything_below_the_paths_of_pages_is_a_page() {
+    let (server, shop) = Server::with_shop();
+    let browser = Browser::of(&server);
+    let asked = challenged(&shop, &json!({}));
+    for root in ["pay", "return", "frame", "sandbox", "js", "assets"] {
+        let capitals = root.to_ascii_uppercase();
+        for path in [
+            format!("/{root}"),
+            format!("/{root}/"),
+            format!("//{root}/{}/x", shop.merchant_id),
+            format!("/{root}/{}", shop.merchant_id),
+            format!("/{root}/a/b/c/d/e"),
+            format!("/{root}/a//b"),
+            format!("/{capitals}{}", asked.step.strip_prefix("/sandbox").expect("it is one of the sandbox's")),
+        ] {
+            for (method, headers) in [("GET", [("Accept", "application/json")]), ("POST", [("Accept", "text/html")])] {
+                let refused = browser.send(method, &path, &headers, b"");
+                let id = refused.header("x-request-id").expect("an id").to_owned();
+                let text = page(&refused, 404);
+                assert!(text.contains("<h1>Page not found</h1>") && text.contains(&id), "{text}");
+            }
+        }
+    }
+    for other in ["/payments", "/payload/x", "/merchants/pay", "/returns", "/", "/js2/x"] {
+        assert_ne!(browser.get(other).header("content-type"), Some("text/html; charset=utf-8"), "{other}");
+    }
+    let admin = Browser::at(server.admin_address());
+    assert_eq!(admin.get("/pay/x").header("content-type"), Some("application/json"), "it has no such pages");
+}
+
+#[test]
+fn a_link_with_a_slash_too_many_at_its_end_works() {
+    let (server, shop) = Server::with_shop();
+    let browser = Browser::of(&server);
+    let asked = challenged(&shop, &json!({}));
+    page(&browser.get(&format!("{}/", asked.step)), 200);
+    page(&browser.get(&format!("{}//", return_path(&shop, &asked))), 200);
+    assert_eq!(browser.post(&format!("{}/", asked.step), "outcome=succeed").status, 303);
+    assert_eq!(shop.settled(&asked.payment)["status"], "SUCCESSFUL");
+}
+
+#[test]
 fn head_is_answered_like_get_and_changes_nothing() {
     let (server, shop) = Server::with_shop();
     let browser = Browser::of(&server);

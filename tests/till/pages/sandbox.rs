@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::browser::{Browser, METHODS, by_method, challenged, enable, form_target, page, page_of, return_path};
+use super::browser::{Browser, METHODS, by_method, challenged, enable, form_target, leads_back, page, page_of};
 use crate::harness::Server;
 
 /// Everything that a caller may write, with markup.
@@ -55,7 +55,7 @@ fn a_customer_acts_once() {
     ] {
         let asked = challenged(&shop, &json!({}));
         let acted = browser.post(&asked.step, &format!("outcome={outcome}"));
-        assert_eq!((acted.status, acted.header("location")), (303, Some(&*return_path(&shop, &asked))));
+        leads_back(&acted, &shop, &asked);
         for _ in 0..2 {
             let again = page(&browser.post(&asked.step, "outcome=succeed"), 410);
             assert!(again.contains("<h1>This page has expired</h1>"), "{again}");

@@ -194,7 +194,10 @@ fn at_least(mut known: BookLine, line: &BookLine) -> BookLine {
 const fn is_decided_by(had: AuthorizeOutcome, has: AuthorizeOutcome) -> bool {
     match had {
         AuthorizeOutcome::Waiting => true,
-        AuthorizeOutcome::Declined(DeclineReason::ActionCanceled) => matches!(has, AuthorizeOutcome::Approved(_)),
+        // The customer who gave up, or whose action was canceled, has paid late.
+        AuthorizeOutcome::Declined(DeclineReason::ActionCanceled | DeclineReason::CanceledByCustomer) => {
+            matches!(has, AuthorizeOutcome::Approved(_))
+        }
         AuthorizeOutcome::Approved(_) | AuthorizeOutcome::Declined(_) => false,
     }
 }
@@ -338,6 +341,19 @@ mod tests {
             let late = samples::asked_line(samples::REFERENCE, ActionPage::Bank, AuthorizeOutcome::Waiting);
             assert_eq!(at_least(line.clone(), &late), line, "what has ended stays");
         }
+    }
+
+    #[test]
+    fn a_late_approval_in_the_log_replaces_what_a_customer_gave_up() {
+        let approved = samples::approved();
+        for reason in [DeclineReason::ActionCanceled, DeclineReason::CanceledByCustomer] {
+            let outcome = AuthorizeOutcome::Declined(reason);
+            let given_up = samples::card_line(samples::REFERENCE, CaptureMode::Manual, outcome);
+            assert_eq!(at_least(given_up, &approved).operation, approved.operation, "{reason:?}");
+        }
+        let failed = AuthorizeOutcome::Declined(DeclineReason::CardDeclined);
+        let declined = samples::card_line(samples::REFERENCE, CaptureMode::Manual, failed);
+        assert_eq!(at_least(declined.clone(), &approved), declined);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The common arguments of calls about webhooks.
 
+use std::collections::BTreeSet;
+
 use till_actors::webhooks::AddressPolicy;
 use till_domain::ids::WebhookId;
 use till_domain::text::{DestinationUrl, HEADER_NAME_MAX, HeaderName, RETURN_URL_MAX_BYTES};
@@ -7,7 +9,7 @@ use till_domain::webhook::{Subscription, WebhookEventKind};
 
 use crate::endpoints::forms::{checked, id, own_text};
 use crate::endpoints::prelude::*;
-use crate::endpoints::shapes::webhook::{ALL_EVENTS, EVENT_WORDS};
+use crate::endpoints::shapes::webhook::{ALL_EVENTS, EVENT_WORDS, kind_named};
 use crate::protocol::arguments::FieldIn;
 use crate::protocol::declaration::TextKind;
 use crate::protocol::json::Json;
@@ -106,7 +108,7 @@ pub(super) const API_VERSION: Field<ApiVersion> = Field {
 pub(super) const SUBSCRIPTION: Field<Subscription> =
     Field { value_type: ValueType::Array(&EVENT_WORDS), parse: subscription };
 
-pub(super) const EVENTS_DOCS: &str = "The events that it is sent, such as `PAYMENT_COMPLETED`; `[\"*\"]` for all.";
+pub(super) const EVENTS_DOCS: &str = "The events that it is sent, such as `PAYMENT_COMPLETED`, or as events write it, `payment_completed`; `[\"*\"]` for all.";
 pub(super) const SIGNATURE_HEADER_DOCS: &str =
     "The header that carries the plain HMAC of the body; `X-Webhook-Signature` when left out of `connect-webhook`.";
 
@@ -135,11 +137,9 @@ fn subscription(value: &Json) -> Result<Subscription, String> {
     if words == [ALL_EVENTS] {
         return Ok(Subscription::All);
     }
-    let kinds = WebhookEventKind::ALL.into_iter().filter(|kind| words.contains(&kind.name()));
-    let kinds: Vec<WebhookEventKind> = kinds.collect();
-    // Each word is a kind of event, and none occurs twice.
-    let is_exact = !words.is_empty() && kinds.len() == words.len();
-    if is_exact { Ok(Subscription::Only(kinds)) } else { Err(rule()) }
+    let kinds: Option<BTreeSet<WebhookEventKind>> = words.iter().map(|word| kind_named(word)).collect();
+    let kinds = kinds.filter(|kinds| !words.is_empty() && kinds.len() == words.len()).ok_or_else(rule)?;
+    Ok(Subscription::Only(kinds.into_iter().collect()))
 }
 
 fn names() -> [&'static str; WebhookEventKind::ALL.len()] {
