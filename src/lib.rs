@@ -58,7 +58,7 @@ pub use pages::browser_pages;
 pub use protocol::declaration::Package;
 pub use protocol::dispatch::{Dispatcher, Entrance};
 pub use protocol::transport::{ConnectionLimits, Listener, ListenerSettings, ReservedAddress};
-pub use service::{LastUsed, NoteFiles, SdkRate, Service, Shared};
+pub use service::{LastUsed, NoteFiles, SdkRate, SdkWrites, Service, Shared};
 
 // For tests that compare answers and documents with what the program says.
 pub use protocol::api_error::{ApiError, Code, Form};

@@ -35,6 +35,8 @@ impl BenchServer {
             .env("TILL_ADMIN_TOKEN", ADMIN_TOKEN)
             .env("TILL_LOG_FILTER", "error")
             .env("TILL_SDK_CALLS_PER_SECOND", "1000000")
+            .env("TILL_SDK_WRITES_PER_SECOND_PER_ADDRESS", "1000000")
+            .env("TILL_SDK_WRITES_PER_SECOND_PER_INSTALLATION", "1000000")
             .stdout(Stdio::piped())
             .spawn()
             .expect("the binary can be started");

@@ -91,6 +91,10 @@ pub struct Limits {
     pub sdk_calls_per_second: NonZeroU32,
     /// SDK calls and pages a second of one address, for all installations together; no limit when absent.
     pub sdk_calls_per_second_per_address: Option<NonZeroU32>,
+    /// Calls a second of one address that write without a key.
+    pub sdk_writes_per_second_per_address: NonZeroU32,
+    /// Such calls a second for one installation.
+    pub sdk_writes_per_second_per_installation: NonZeroU32,
     /// The time after which a connection without useful activity is closed.
     pub idle_max: Duration,
 }
@@ -257,6 +261,10 @@ impl SettingsReader<'_> {
             sdk_calls_per_second: self.required(&settings::SDK_CALLS_PER_SECOND, number("calls a second")),
             sdk_calls_per_second_per_address: self
                 .optional(&settings::SDK_CALLS_PER_SECOND_PER_ADDRESS, number("calls a second")),
+            sdk_writes_per_second_per_address: self
+                .required(&settings::SDK_WRITES_PER_SECOND_PER_ADDRESS, number("calls a second")),
+            sdk_writes_per_second_per_installation: self
+                .required(&settings::SDK_WRITES_PER_SECOND_PER_INSTALLATION, number("calls a second")),
             idle_max: Duration::from_secs(self.short_seconds(&settings::IDLE_SECONDS_MAX)),
         }
     }

@@ -69,6 +69,10 @@ settings! {
         "Calls a second of one address for one installation.";
     SDK_CALLS_PER_SECOND_PER_ADDRESS "sdk_calls_per_second_per_address":
         "SDK calls and pages a second of one address, for all installations together, counted before the body is read. Not set: any number.";
+    SDK_WRITES_PER_SECOND_PER_ADDRESS "sdk_writes_per_second_per_address" = "5":
+        "Calls a second of `tokenize-card` and `select-payment-method` by one address, of IPv6 by one network (/64), for all installations together; after a pause those of ten seconds at once. See [Calls that write without a key](limits.md#calls-that-write-without-a-key).";
+    SDK_WRITES_PER_SECOND_PER_INSTALLATION "sdk_writes_per_second_per_installation" = "200":
+        "The same calls for one installation, of all addresses together. Whoever makes most of them is refused first.";
     IDLE_SECONDS_MAX "idle_seconds_max" = "75":
         "How long a connection is kept on which nothing useful is done: see [Connections](#connections).";
     PENDING_SECONDS_MAX "pending_seconds_max" = "3600":

@@ -8,8 +8,8 @@ mod submission;
 #[cfg(feature = "pages")]
 pub use callers::{AskedCustomer, Returning, ShownCheckout, ShownForm, WaitingCustomer, in_ascii};
 pub use callers::{
-    CheckoutReference, LastUsed, NamedInstallation, OfferedCheckout, PlanTerms, SdkCaller, given_up_to, plan_terms,
-    returned_to,
+    CheckoutReference, LastUsed, NamedInstallation, OfferedCheckout, PlanTerms, SdkCaller, SdkWrites, given_up_to,
+    plan_terms, returned_to,
 };
 pub use lists::{
     ActivityTerms, AmountRange, EveryMerchant, FilterText, Filtered, FoundMetadata, IdSpan, ItemPage, ItemRange,

@@ -37,7 +37,8 @@ use super::vault_keys;
 use crate::configuration::{Configuration, JournalConfiguration, Secrets, processors};
 use crate::process::descriptors::DescriptorShares;
 use crate::service::{
-    CheckpointSchedule, Checkpoints, LastUsed, NoteFiles, Notes, Operations, Reloads, RewrapKeyring, SdkRate, Service,
+    CheckpointSchedule, Checkpoints, LastUsed, NoteFiles, Notes, Operations, Reloads, RewrapKeyring, SdkRate,
+    SdkWrites, Service,
 };
 
 /// The directory of the store's database, below the data directory.
@@ -227,7 +228,10 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     if engine.is_paused() {
         tracing::warn!("the server is paused: no acquirer is called and no timer fires before `till resume`");
     }
-    let sdk_rate = SdkRate::new(configuration.limits.sdk_calls_per_second, "one address for one installation");
+    let rates = &configuration.limits;
+    let sdk_rate = SdkRate::new(rates.sdk_calls_per_second, "one address for one installation");
+    let sdk_writes =
+        SdkWrites::new(rates.sdk_writes_per_second_per_address, rates.sdk_writes_per_second_per_installation);
     let last_used = Arc::new(last_used);
     let creation = Arc::new(Mutex::new(()));
     let schedule = start_schedule(configuration, &checkpoints, &clock)?;
@@ -248,6 +252,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         security_codes,
         last_used,
         sdk_rate,
+        sdk_writes,
         webhook_addresses: webhook_addresses(configuration),
         webhook_tests: Arc::default(),
         sandbox,

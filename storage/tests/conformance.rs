@@ -694,11 +694,12 @@ fn a_read_is_bounded_in_records_and_bytes<S: StoreUnderTest>() {
     let store = subject.store();
     let (mut shop, mut cafe) = (Chain::claim(store, SHOP), Chain::claim(store, CAFE));
     let small: Vec<&[u8]> = vec![b"small"; 600];
-    let large = vec![7; BODY_LEN_MAX];
-    store.append(vec![shop.batch(&small), cafe.batch(&[&large, &large, b"small"])]);
+    let (large, huge) = (vec![7; READ_BYTES_MAX - 1_000], vec![7; BODY_LEN_MAX]);
+    store.append(vec![shop.batch(&small), cafe.batch(&[&large, &large, b"small", &huge, &huge])]);
     let read = |merchant_id, from, max| store.read(merchant_id, Sequence(from), max).expect("readable").len();
     assert_eq!((read(SHOP, 1, 0), read(SHOP, 1, 599), read(SHOP, 1, 9_999), read(SHOP, 600, 9)), (0, 599, 600, 1));
     assert_eq!((read(CAFE, 1, 9), read(CAFE, 2, 9)), (1, 2), "two large ones are above {READ_BYTES_MAX} bytes");
+    assert_eq!(read(CAFE, 4, 9), 1, "one that is above it by itself");
 }
 
 fn appended_records_are_present_after_a_restart<S: StoreUnderTest>() {

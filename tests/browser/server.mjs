@@ -83,6 +83,7 @@ export class Till {
     const env = {
       ...Object.fromEntries(environment), TILL_ADMIN_TOKEN: ADMIN_TOKEN, TILL_VAULT_KEY: VAULT_KEY,
       TILL_LOG_FILTER: this.logFilter, TILL_LOG_FORMAT: "text", TILL_SDK_CALLS_PER_SECOND: "1000000",
+      TILL_SDK_WRITES_PER_SECOND_PER_ADDRESS: "1000000", TILL_SDK_WRITES_PER_SECOND_PER_INSTALLATION: "1000000",
       TILL_DISK_RESERVE_BYTES: "16777216",
     };
     const options = ["--data", this.data, "--listen", this.listen, "--admin-listen", this.adminListen, "serve"];

@@ -8,9 +8,12 @@ use std::time::{Duration, Instant};
 use till_domain::ids::MerchantId;
 use till_storage::commit::Urgency;
 
+use super::load::{LoadError, Replayed};
 use super::loaded::LoadedMerchant;
+use super::loader::LIGHT_LOAD_BYTES;
 use super::reply::Denied;
 use super::shared::SharedContext;
+use super::staging::{Staging, StagingLoad};
 use super::submission::Submit;
 
 /// The shortest time between two checks that an actor is idle.
@@ -156,7 +159,11 @@ impl MerchantActor {
             Residence::Unloaded | Residence::Away => None,
         };
         let (merchant_id, shared, actor) = (self.merchant_id, Arc::clone(&self.shared), context.address());
-        self.shared.loader.run(move || actor.do_send(carry_out_waiting(merchant_id, &shared, loaded, submit)));
+        let away = Away { merchant_id, shared, actor, submit };
+        self.shared.loader.run(move || match loaded {
+            Some(loaded) => away.carry_out(loaded),
+            None => away.load(),
+        });
     }
 
     /// Drops the staged records and releases the log: queued batches of this session are not written any more.
@@ -180,33 +187,59 @@ impl MerchantActor {
     }
 }
 
-/// Carries a request out on a loader thread, where the load and every read may wait for the disk.
-fn carry_out_waiting(
+/// A request on a loader thread, where the load and every read may wait for the disk.
+struct Away {
     merchant_id: MerchantId,
-    shared: &SharedContext,
-    loaded: Option<Box<LoadedMerchant>>,
+    shared: Arc<SharedContext>,
+    actor: Addr<MerchantActor>,
     submit: Submit,
-) -> Returned {
-    let load = || LoadedMerchant::load(merchant_id, shared).map(Box::new);
-    let loaded = loaded.map_or_else(|| unwinding(merchant_id, load), |loaded| Some(Ok(loaded)));
-    let mut loaded = match loaded {
-        Some(Ok(loaded)) => loaded,
-        Some(Err(error)) => {
-            tracing::error!(%merchant_id, %error, "a merchant cannot be loaded");
-            let denied = Denied::not_done(error.to_string());
-            submit.requester.answer(Err(denied.clone()));
-            return Returned::Denied(denied);
+}
+
+impl Away {
+    /// Loads the merchant first.
+    fn load(self) {
+        let begin = || Staging::begin(self.merchant_id, &self.shared.store, &self.shared.keyring);
+        match unwinding(self.merchant_id, begin) {
+            Some(Ok(load)) => self.replay(load, LIGHT_LOAD_BYTES),
+            Some(Err(error)) => self.deny(&error),
+            None => self.actor.do_send(Returned::Panicked),
         }
-        None => return Returned::Panicked,
-    };
-    loaded.may_wait(true);
-    let carried_out = unwinding(merchant_id, || loaded.carry_out(submit, shared));
-    if carried_out.is_none() {
-        loaded.release();
-        return Returned::Panicked;
     }
-    loaded.may_wait(false);
-    Returned::Loaded(loaded)
+
+    /// Goes on with the load, and where that turns out to be large, on one of the threads for large ones.
+    fn replay(self, mut load: StagingLoad, bytes_max: usize) {
+        match unwinding(self.merchant_id, || load.replay(bytes_max)) {
+            Some(Ok(Replayed::All)) => {
+                let loaded = Box::new(LoadedMerchant::of(load, &self.shared));
+                self.carry_out(loaded);
+            }
+            Some(Ok(Replayed::Part)) => {
+                let loader = self.shared.loader.clone();
+                loader.run_large(move || self.replay(load, usize::MAX));
+            }
+            Some(Err(error)) => self.deny(&error),
+            None => self.actor.do_send(Returned::Panicked),
+        }
+    }
+
+    fn deny(self, error: &LoadError) {
+        tracing::error!(merchant_id = %self.merchant_id, %error, "a merchant cannot be loaded");
+        let denied = Denied::not_done(error.to_string());
+        self.submit.requester.answer(Err(denied.clone()));
+        self.actor.do_send(Returned::Denied(denied));
+    }
+
+    fn carry_out(self, mut loaded: Box<LoadedMerchant>) {
+        let Away { merchant_id, shared, actor, submit } = self;
+        loaded.may_wait(true);
+        let carried_out = unwinding(merchant_id, || loaded.carry_out(submit, &shared));
+        if carried_out.is_none() {
+            loaded.release();
+            return actor.do_send(Returned::Panicked);
+        }
+        loaded.may_wait(false);
+        actor.do_send(Returned::Loaded(loaded));
+    }
 }
 
 /// The result of `work`, none when it panicked. A panic ends the request that caused it, whose caller is told that the

@@ -5,7 +5,7 @@ use std::thread;
 use till_domain::apply::apply_state;
 use till_domain::ids::MerchantId;
 use till_domain::records::MerchantState;
-use till_storage::journal::{Claim, Head, LogReader, LogRecord};
+use till_storage::journal::{Claim, Head, LogReader, LogRecord, SnapshotSchedule};
 use till_storage::shapes::{self, Personal, open_calls};
 
 use super::rows_at_hand::RowsAtHand;
@@ -20,6 +20,9 @@ const SNAPSHOTS_TRIED: usize = 2;
 /// take far less than a millisecond; the kernel alone has the others wait for up to some 3 ms.
 const RECORDS_PER_TURN: u64 = 8;
 
+/// The bytes of a record after which it does so, too.
+const BYTES_PER_TURN: usize = 64 << 10;
+
 /// A merchant could not be loaded. Its changes are refused until a later attempt to load it succeeds.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to load {merchant_id}: {reason}")]
@@ -28,86 +31,111 @@ pub(crate) struct LoadError {
     reason: String,
 }
 
-/// A loaded merchant.
-pub(crate) struct Loaded<P> {
-    pub(crate) claim: Claim,
-    pub(crate) records: StagedRecords<P>,
+/// A load under way: two folds, each with its own position. It may go on on another thread.
+pub(crate) struct Load<P> {
+    pub(super) merchant_id: MerchantId,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) rows: Arc<RowsAtHand>,
+    pub(super) claim: Claim,
+    pub(super) records: StagedRecords<P>,
     /// The outbox entries of the records whose rows lagged behind; they were never sent.
-    pub(crate) pending: Pending,
-}
-
-/// Claims the log, so that no batch of an earlier session is written any more, and loads its state.
-pub(crate) fn load<P: Personal>(
-    merchant_id: MerchantId,
-    store: &Arc<dyn Store>,
-    rows: &Arc<RowsAtHand>,
-    personal: P,
-) -> Result<Loaded<P>, LoadError> {
-    let failed = |reason: String| LoadError { merchant_id, reason };
-    let claim = store.claim(merchant_id).map_err(|error| failed(error.to_string()))?;
-    let folded = fold(merchant_id, store, rows, personal, claim);
-    if folded.is_err() {
-        store.release(merchant_id, claim.epoch);
-    }
-    folded.map_err(failed)
-}
-
-fn fold<P: Personal>(
-    merchant_id: MerchantId,
-    store: &Arc<dyn Store>,
-    rows: &Arc<RowsAtHand>,
-    personal: P,
-    claim: Claim,
-) -> Result<Loaded<P>, String> {
-    let applied = store.applied(merchant_id).map_err(|error| error.to_string())?;
-    let (head, state) = newest_snapshot(merchant_id, store.as_ref(), claim.head)?;
-    let records = StagedRecords::new(merchant_id, Arc::clone(rows), personal, state);
-    let mut replay =
-        LoadReplay { merchant_id, store, head, applied, records, pending: Pending::default(), derived_some: false };
-    replay.run(claim.head)?;
-    Ok(Loaded { claim, records: replay.records, pending: replay.pending })
-}
-
-/// The newest snapshot that decodes and is not ahead of the log; else the empty state.
-fn newest_snapshot(merchant_id: MerchantId, store: &dyn Store, log: Head) -> Result<(Head, MerchantState), String> {
-    let snapshots = store.newest_snapshots(merchant_id, SNAPSHOTS_TRIED).map_err(|error| error.to_string())?;
-    for snapshot in snapshots.into_iter().filter(|snapshot| snapshot.at.sequence <= log.sequence) {
-        match shapes::decode_state(&snapshot.bytes) {
-            Ok(state) => return Ok((snapshot.at, state)),
-            Err(error) => {
-                tracing::warn!(%merchant_id, at = snapshot.at.sequence.0, %error, "a snapshot was skipped")
-            }
-        }
-    }
-    Ok((Head::EMPTY, MerchantState::default()))
-}
-
-/// The two folds, each with its own position.
-struct LoadReplay<'a, P> {
-    merchant_id: MerchantId,
-    store: &'a Arc<dyn Store>,
+    pub(super) pending: Pending,
+    pub(super) schedule: SnapshotSchedule,
     /// Position up to which the state is folded.
     head: Head,
     /// Position up to which the rows are folded.
     applied: Head,
-    records: StagedRecords<P>,
-    pending: Pending,
     /// True when rows lagged behind.
     derived_some: bool,
+    bytes_read: usize,
 }
 
-impl<P: Personal> LoadReplay<'_, P> {
-    fn run(&mut self, until: Head) -> Result<(), String> {
-        self.catch_rows_up()?;
-        let mut log = self.log_after(self.head);
+/// The progress of a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Replayed {
+    /// The load has ended.
+    All,
+    /// There is more to read than the load might.
+    Part,
+}
+
+impl<P: Personal> Load<P> {
+    /// Claims the log, so that no batch of an earlier session is written any more, and reads the newest snapshot.
+    pub(crate) fn begin(
+        merchant_id: MerchantId,
+        store: &Arc<dyn Store>,
+        rows: &Arc<RowsAtHand>,
+        personal: P,
+    ) -> Result<Load<P>, LoadError> {
+        let failed = |reason: String| LoadError { merchant_id, reason };
+        let claim = store.claim(merchant_id).map_err(|error| failed(error.to_string()))?;
+        let snapshot = || {
+            let applied = store.applied(merchant_id).map_err(|error| error.to_string())?;
+            newest_snapshot(merchant_id, store.as_ref(), claim.head).map(|snapshot| (applied, snapshot))
+        };
+        let (applied, Snapshot { at, state, bytes }) = snapshot().map_err(|reason| {
+            store.release(merchant_id, claim.epoch);
+            failed(reason)
+        })?;
+        let records = StagedRecords::new(merchant_id, Arc::clone(rows), personal, state);
+        let (store, rows, schedule) = (Arc::clone(store), Arc::clone(rows), SnapshotSchedule::after(bytes));
+        let (head, bytes_read, pending, derived_some) = (at, bytes, Pending::default(), false);
+        Ok(Load {
+            merchant_id,
+            store,
+            rows,
+            claim,
+            records,
+            pending,
+            schedule,
+            head,
+            applied,
+            derived_some,
+            bytes_read,
+        })
+    }
+
+    /// Replays until the end of the log, or until the load has read more than `bytes_max` bytes in all. After an error it
+    /// has released the log.
+    pub(crate) fn replay(&mut self, bytes_max: usize) -> Result<Replayed, LoadError> {
+        self.replay_claimed(bytes_max).map_err(|reason| {
+            self.store.release(self.merchant_id, self.claim.epoch);
+            LoadError { merchant_id: self.merchant_id, reason }
+        })
+    }
+
+    fn replay_claimed(&mut self, bytes_max: usize) -> Result<Replayed, String> {
+        // Rows that lag behind the snapshot are derived up to it first.
+        let mut log = self.log_after(self.applied);
+        while self.applied.sequence < self.head.sequence {
+            if self.bytes_read > bytes_max {
+                return Ok(Replayed::Part);
+            }
+            let record = self.next_of(&mut log, self.applied)?;
+            self.apply_rows(&record)?;
+        }
+        let (mut log, until) = (self.log_after(self.head), self.claim.head);
         while self.head.sequence < until.sequence {
+            if self.bytes_read > bytes_max {
+                return Ok(Replayed::Part);
+            }
             let record = self.next_of(&mut log, self.head)?;
+            self.schedule.count(record.byte_count);
             apply_state(&record.mutation, &mut self.records.state);
             if record.header.sequence > self.applied.sequence {
                 self.apply_rows(&record)?;
             }
             self.head = record.head();
         }
+        self.check_end(until)?;
+        if self.derived_some {
+            let open = open_calls(&self.store, Some(self.merchant_id)).map(|open| open.map(|(_, call)| call));
+            self.pending.replace_calls(open.collect::<Result<_, _>>().map_err(|error| error.to_string())?);
+        }
+        Ok(Replayed::All)
+    }
+
+    fn check_end(&self, until: Head) -> Result<(), String> {
         if self.head != until {
             return Err(format!("the log ends at {:?}, not at {until:?}", self.head));
         }
@@ -115,35 +143,26 @@ impl<P: Personal> LoadReplay<'_, P> {
         if self.applied != until {
             return Err(format!("the rows are derived up to {:?}, the log ends at {until:?}", self.applied));
         }
-        if self.derived_some {
-            let open = open_calls(self.store, Some(self.merchant_id)).map(|open| open.map(|(_, call)| call));
-            self.pending.replace_calls(open.collect::<Result<_, _>>().map_err(|error| error.to_string())?);
-        }
-        Ok(())
-    }
-
-    /// Derives the rows up to the snapshot first, when they lag behind it.
-    fn catch_rows_up(&mut self) -> Result<(), String> {
-        let mut log = self.log_after(self.applied);
-        while self.applied.sequence < self.head.sequence {
-            let record = self.next_of(&mut log, self.applied)?;
-            self.apply_rows(&record)?;
-        }
         Ok(())
     }
 
     fn log_after(&self, head: Head) -> LogReader<'static> {
-        let store = Arc::clone(self.store);
+        let store = Arc::clone(&self.store);
         LogReader::after(head, self.merchant_id, move |merchant_id, from, max| store.read(merchant_id, from, max))
     }
 
     /// The record after `head`, which must exist.
-    fn next_of(&self, log: &mut LogReader<'_>, head: Head) -> Result<LogRecord, String> {
+    fn next_of(&mut self, log: &mut LogReader<'_>, head: Head) -> Result<LogRecord, String> {
         if head.sequence.0.is_multiple_of(RECORDS_PER_TURN) {
             thread::yield_now();
         }
         let record = log.next(&self.records.personal).map_err(|error| error.to_string())?;
-        record.ok_or_else(|| format!("record {} of the log is missing", head.sequence.next()))
+        let record = record.ok_or_else(|| format!("record {} of the log is missing", head.sequence.next()))?;
+        self.bytes_read = self.bytes_read.saturating_add(record.byte_count);
+        if record.byte_count > BYTES_PER_TURN {
+            thread::yield_now();
+        }
+        Ok(record)
     }
 
     /// Writes the rows of one record in one write, so that readers never see a part of them.
@@ -158,4 +177,26 @@ impl<P: Personal> LoadReplay<'_, P> {
         self.applied = record.head();
         Ok(())
     }
+}
+
+/// A state to begin with.
+struct Snapshot {
+    at: Head,
+    state: MerchantState,
+    /// Its size on disk.
+    bytes: usize,
+}
+
+/// The newest snapshot that decodes and is not ahead of the log; else the empty state.
+fn newest_snapshot(merchant_id: MerchantId, store: &dyn Store, log: Head) -> Result<Snapshot, String> {
+    let snapshots = store.newest_snapshots(merchant_id, SNAPSHOTS_TRIED).map_err(|error| error.to_string())?;
+    for snapshot in snapshots.into_iter().filter(|snapshot| snapshot.at.sequence <= log.sequence) {
+        match shapes::decode_state(&snapshot.bytes) {
+            Ok(state) => return Ok(Snapshot { at: snapshot.at, state, bytes: snapshot.bytes.len() }),
+            Err(error) => {
+                tracing::warn!(%merchant_id, at = snapshot.at.sequence.0, %error, "a snapshot was skipped")
+            }
+        }
+    }
+    Ok(Snapshot { at: Head::EMPTY, state: MerchantState::default(), bytes: 0 })
 }

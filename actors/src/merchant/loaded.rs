@@ -8,10 +8,9 @@ use till_domain::refusal::DecisionError;
 use till_storage::commit::{BarrierVerdict, Submission, Urgency};
 use till_storage::journal::{AppendVerdict, Head};
 
-use super::load::LoadError;
 use super::reply::{Answered, Denied, FailedOutcome, Reply};
 use super::shared::SharedContext;
-use super::staging::{PreparedBatch, Staging};
+use super::staging::{PreparedBatch, Staging, StagingLoad};
 use super::submission::{Requester, Submit};
 use super::watermark::DurableWatermark;
 use crate::clock::OsEntropy;
@@ -26,13 +25,14 @@ pub(super) struct LoadedMerchant {
 }
 
 impl LoadedMerchant {
-    /// Loads a merchant. Waits for the disk, and so do the reads for requests, until
+    /// The merchant of a load that has ended. Reads for requests wait for the disk until
     /// [`LoadedMerchant::may_wait`] says otherwise.
-    pub(super) fn load(merchant_id: MerchantId, shared: &SharedContext) -> Result<LoadedMerchant, LoadError> {
-        let (staging, pending) = Staging::load(merchant_id, &shared.store, &shared.keyring)?;
+    pub(super) fn of(load: StagingLoad, shared: &SharedContext) -> LoadedMerchant {
+        let merchant_id = load.merchant_id;
+        let (staging, pending) = Staging::loaded(load, &shared.keyring);
         let watermark = Arc::new(DurableWatermark::new(staging.head().sequence));
         pending.send(merchant_id, &shared.outbox, &shared.counts);
-        Ok(LoadedMerchant { merchant_id, staging, watermark, entropy: OsEntropy::default() })
+        LoadedMerchant { merchant_id, staging, watermark, entropy: OsEntropy::default() }
     }
 
     /// Says if reads for requests may wait for the disk from now on.
@@ -140,7 +140,7 @@ impl LoadedMerchant {
         let committed = move || pending.send(merchant_id, &outbox, &counts);
         let ready = Ready { answer, requester: submit.requester };
         let completion = Box::new(move |verdict: &AppendVerdict| ready.complete(verdict, head, &watermark, committed));
-        self.staging.stage(mutation, changes, head);
+        self.staging.stage(mutation, changes, &append);
         submit_to_commit_thread(shared, Submission::Append { append, completion }, urgency);
         Ok(())
     }

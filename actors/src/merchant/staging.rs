@@ -10,14 +10,14 @@ use till_domain::payment::Lifetimes;
 use till_domain::refusal::DecisionError;
 use till_domain::time::Millis;
 use till_storage::family::Family;
-use till_storage::journal::snapshot::SNAPSHOT_EVERY;
 use till_storage::journal::{
-    Append, BatchId, EncodedRecord, Epoch, Head, RecordHeader, RecordType, RowWrite, RowWrites, SnapshotWrite, record,
+    Append, BatchId, EncodedRecord, Epoch, Head, RecordHeader, RecordType, RowWrite, RowWrites, SnapshotSchedule,
+    SnapshotWrite, record,
 };
 use till_storage::shapes::{self, MerchantPersonal};
 use till_storage::vault::Keyring;
 
-use super::load::{LoadError, Loaded, load};
+use super::load::{Load, LoadError};
 use super::reply::Denied;
 use super::rows_at_hand::RowsAtHand;
 use super::staged::{Changes, StagedRecords};
@@ -36,7 +36,11 @@ pub(crate) struct Staging {
     pub(crate) records: StagedRecords<MerchantPersonal<Arc<RowsAtHand>>>,
     epoch: Epoch,
     head: Head,
+    schedule: SnapshotSchedule,
 }
+
+/// The load of a merchant that is to be staged.
+pub(crate) type StagingLoad = Load<MerchantPersonal<Arc<RowsAtHand>>>;
 
 /// A batch that can be submitted, and its changes.
 pub(crate) struct PreparedBatch {
@@ -45,17 +49,22 @@ pub(crate) struct PreparedBatch {
 }
 
 impl Staging {
-    /// Claims a merchant's log and loads its state; also returns the outbox entries that were never sent.
-    pub(crate) fn load(
+    /// Claims a merchant's log and begins to load its state.
+    pub(crate) fn begin(
         merchant_id: MerchantId,
         store: &Arc<dyn Store>,
         keyring: &Arc<Keyring>,
-    ) -> Result<(Staging, Pending), LoadError> {
+    ) -> Result<StagingLoad, LoadError> {
         let rows = RowsAtHand::new(Arc::clone(store));
         let personal = MerchantPersonal::new(merchant_id, Arc::clone(keyring), Arc::clone(&rows));
-        let Loaded { claim, records, pending } = load(merchant_id, store, &rows, personal)?;
-        let (store, keyring) = (Arc::clone(store), Arc::clone(keyring));
-        Ok((Staging { merchant_id, store, keyring, rows, records, epoch: claim.epoch, head: claim.head }, pending))
+        Load::begin(merchant_id, store, &rows, personal)
+    }
+
+    /// The merchant of a load that has ended; also returns the outbox entries that were never sent.
+    pub(crate) fn loaded(load: StagingLoad, keyring: &Arc<Keyring>) -> (Staging, Pending) {
+        let Load { merchant_id, store, rows, claim, records, pending, schedule, .. } = load;
+        let (keyring, epoch, head) = (Arc::clone(keyring), claim.epoch, claim.head);
+        (Staging { merchant_id, store, keyring, rows, records, epoch, head, schedule }, pending)
     }
 
     /// The head after everything that is staged.
@@ -94,10 +103,11 @@ impl Staging {
         prepared
     }
 
-    /// Stages the changes of a batch that was submitted.
-    pub(crate) fn stage(&mut self, mutation: &Mutation, changes: Changes, head: Head) {
-        self.records.stage(mutation, changes, head.sequence);
-        self.head = head;
+    /// Stages the changes of a batch that is submitted.
+    pub(crate) fn stage(&mut self, mutation: &Mutation, changes: Changes, append: &Append) {
+        self.records.stage(mutation, changes, append.new_head.sequence);
+        self.head = append.new_head;
+        self.schedule.count_batch(append);
     }
 
     /// Releases the log: queued batches are not written any more.
@@ -125,7 +135,8 @@ impl Staging {
         self.forget_persons(vault);
         self.push_pending_subject_keys(&mut sealed);
         let new_head = record.head();
-        let snapshot = self.snapshot(new_head, mutation);
+        let is_due = self.schedule.is_due(new_head.sequence, record.bytes.len());
+        let snapshot = if is_due { self.snapshot(new_head, mutation) } else { None };
         let append = Append {
             merchant_id: self.merchant_id,
             epoch: self.epoch,
@@ -181,11 +192,8 @@ impl Staging {
         }
     }
 
-    /// The snapshot after `mutation`, once every [`SNAPSHOT_EVERY`] records.
+    /// The snapshot after `mutation`.
     fn snapshot(&self, at: Head, mutation: &Mutation) -> Option<SnapshotWrite> {
-        if !at.sequence.0.is_multiple_of(SNAPSHOT_EVERY) {
-            return None;
-        }
         let mut state = self.records.state.clone();
         apply_state(mutation, &mut state);
         // A snapshot only shortens a load: the log is complete without it.

@@ -3,11 +3,11 @@
 use till_domain::command::{Caller, Command};
 use till_domain::payment::PaymentStatus;
 use till_storage::family::Family;
-use till_storage::journal::Sequence;
+use till_storage::journal::{Journal, Sequence};
 use till_storage::keys::{JournalKey, SnapshotKey};
 use till_storage::memory::MemoryStore;
 
-use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, TestShop, initiate, topup, topup_known_as};
+use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, TestShop, initiate, sync_text, topup, topup_known_as};
 use crate::world::{EngineWorld, all, assert_not_done, derived, done, eventually, put_back};
 
 /// Records between two snapshots.
@@ -46,6 +46,17 @@ async fn a_load_begins_at_the_newest_snapshot() {
     assert_eq!(world.totals(&shop).effective_credit_minor, state.effective_credit_minor + 1);
     let session_id = world.session(&shop).await;
     done(world.submit(shop.merchant_id, initiate(session_id).by(&shop)).await);
+}
+
+#[actix_rt::test]
+async fn a_load_of_large_records_begins_at_one_of_the_last_ones() {
+    let (world, shop) = EngineWorld::with_shop().await;
+    for _ in 0..7 {
+        done(world.submit(shop.merchant_id, sync_text(&shop, 900_000)).await);
+    }
+    let head = world.store.head(shop.merchant_id).expect("readable").sequence.0;
+    let world = world.restart_after(|store| (1..head).for_each(|sequence| lose_record(store, &shop, sequence)));
+    done(world.submit(shop.merchant_id, topup(1)).await);
 }
 
 #[actix_rt::test]

@@ -7,16 +7,17 @@ use till_actors::security_codes::SecurityCode;
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
     AddInstallation, AddTopup, Caller, Command, CreateMerchant, GenerateKey, Idempotency, IdempotencyScope,
-    InitiatePayment, Request, SelectPaymentMethod, Selection, TokenizeCard,
+    InitiatePayment, Request, SelectPaymentMethod, Selection, SyncMetadata, TokenizeCard,
 };
 use till_domain::customer::CustomerFields;
 use till_domain::event::Answer;
 use till_domain::ids::{InstallationId, KeyId, MerchantId, SessionId, TokenId};
 use till_domain::key::KeyDigest;
 use till_domain::merchant::Platform;
+use till_domain::metadata::CanonicalJson;
 use till_domain::money::{AmountMinor, Money};
 use till_domain::text::{
-    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Name, ReturnUrl, TimeZone,
+    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey, Name, ReturnUrl, TimeZone,
 };
 use till_storage::vault::CardNumber;
 use zeroize::Zeroizing;
@@ -57,6 +58,14 @@ pub(crate) fn by(caller: Caller, command: Command) -> Request {
 
 pub(crate) fn topup(minor: u64) -> Request {
     by(Caller::Operator, Command::AddTopup(AddTopup { amount: thb(minor).amount, external_id: None }))
+}
+
+/// Writes a document with a text of this many bytes.
+pub(crate) fn sync_text(shop: &TestShop, bytes: usize) -> Request {
+    let metadata = CanonicalJson::from_canonical(format!("{{\"text\":\"{}\"}}", "x".repeat(bytes)));
+    let key = MetadataKey::new("large").expect("a key of proper form");
+    let command = SyncMetadata { key, metadata, version: None, ttl_seconds: None };
+    by(Caller::ApiKey(shop.key_id), Command::SyncMetadata(command))
 }
 
 pub(crate) fn topup_known_as(external_id: &str) -> Request {

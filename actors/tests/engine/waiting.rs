@@ -7,10 +7,14 @@ use std::thread;
 use std::time::Duration;
 use till_domain::payment::PaymentStatus;
 use till_storage::family::Family;
-use till_storage::keys::HeadKey;
+use till_storage::journal::Journal;
+use till_storage::keys::{HeadKey, JournalKey};
+use till_storage::memory::MemoryStore;
 
-use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, TestShop, topup, topup_known_as};
-use crate::world::{EngineWorld, Settings, all, assert_not_done, assert_unknown, done, eventually, is_pending};
+use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, TestShop, sync_text, topup, topup_known_as};
+use crate::world::{
+    EngineWorld, Settings, all, assert_not_done, assert_unknown, derived, done, eventually, is_pending, put_back,
+};
 
 /// The limit of the requests that wait for one merchant.
 const WAITING_MAX: usize = 1_024;
@@ -44,6 +48,49 @@ async fn a_merchant_that_is_loaded_slowly_delays_no_other() {
     assert!(is_pending(&mut slow).await);
     world.store.resume_reads();
     done(slow.await.expect("no request panics"));
+}
+
+#[actix_rt::test]
+async fn large_loads_leave_threads_to_others() {
+    let world = EngineWorld::start();
+    let (large, light) = (shops(&world, 16).await, world.open_shop().await);
+    for shop in &large {
+        for _ in 0..3 {
+            done(world.submit(shop.merchant_id, sync_text(shop, 600_000)).await);
+        }
+        done(world.submit(shop.merchant_id, topup(1)).await);
+    }
+    let world = world.restart();
+    for shop in &large {
+        // The last record, which is read after more than a load reads on the threads that begin all.
+        let sequence = world.store.head(shop.merchant_id).expect("readable").sequence;
+        world.store.hold_reads(Family::Journal, &JournalKey { merchant_id: shop.merchant_id, sequence }.encode());
+    }
+    let mut slow: Vec<_> = large.iter().map(|shop| world.send(shop.merchant_id, topup(1))).collect();
+    actix_rt::time::sleep(Duration::from_millis(200)).await;
+    done(world.submit(light.merchant_id, topup(1)).await);
+    assert!(is_pending(&mut slow[0]).await);
+    world.store.resume_reads();
+    for reply in all(slow).await {
+        done(reply);
+    }
+}
+
+#[actix_rt::test]
+async fn rows_of_a_large_load_that_lag_behind_are_caught_up_on_both_threads() {
+    let (world, shop) = EngineWorld::with_shop().await;
+    let none = derived(&MemoryStore::new());
+    for _ in 0..3 {
+        done(world.submit(shop.merchant_id, sync_text(&shop, 600_000)).await);
+    }
+    let payment = world.pay(&shop, |words| words).await;
+    world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
+    let last = derived(&world.store);
+    let world = world.restart_after(|store| put_back(store, &none));
+    world.handled(&shop).await;
+    assert_eq!(derived(&world.store), last);
+    world.clock.pass_seconds(SETTLEMENT_DELAY_SECONDS);
+    eventually("it settles", || world.totals(&shop).effective_credit_minor == PRICE_MINOR).await;
 }
 
 #[actix_rt::test]

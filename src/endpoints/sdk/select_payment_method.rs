@@ -67,6 +67,7 @@ static SELECT_PAYMENT_METHOD: Declaration = Declaration {
 /// `POST /sdk/select-payment-method`
 async fn select_payment_method(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (caller, command) = service.sdk_call(&call, call.fields().parse(&SELECTED)).await?;
+    service.count_write(&call, &caller)?;
     let command = Command::SelectPaymentMethod(command);
     Ok(service.submit(&call, caller.merchant_id(), caller.as_domain(), command, None).await?.into())
 }

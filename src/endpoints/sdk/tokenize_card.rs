@@ -85,6 +85,7 @@ struct SentCard {
 /// `POST /sdk/tokenize-card`
 async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (caller, card) = service.sdk_call(&call, call.fields().parse_in(&TOKENIZED, &service)).await?;
+    service.count_write(&call, &caller)?;
     let merchant_id = caller.merchant_id();
     let facts = card_facts(&service.keyring, merchant_id, &card.number, card.holder, card.expiry);
     let command = Command::TokenizeCard(TokenizeCard { card: facts, usage: card.usage });

@@ -14,8 +14,8 @@ use crate::protocol::api_error::ApiError;
 /// The number of remembered keys at which idle ones are first removed.
 const KEYS_BEFORE_SWEEP: usize = 10_000;
 
-/// The limit of remembered keys, some 20 MB. When more keys than this call within a second, all are forgotten, and each
-/// may call as after a pause.
+/// The limit of remembered keys, some 20 MB. When more keys than this call within the time of a burst, all are forgotten,
+/// and each may call as after a pause.
 const KEYS_MAX: usize = 200_000;
 
 /// A rate limit for each of many keys. A key is any value that tells callers apart, such as an installation and an
@@ -23,6 +23,7 @@ const KEYS_MAX: usize = 200_000;
 pub struct CallsPerSecond<K: Clone + Hash + Eq> {
     limiter: RwLock<DefaultKeyedRateLimiter<K>>,
     quota: Quota,
+    calls: NonZeroU32,
     /// The owner of the calls, for the message to a refused caller.
     of: &'static str,
     clock: DefaultClock,
@@ -36,10 +37,17 @@ impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
     /// the owner `of` the calls.
     #[must_use]
     pub fn new(calls: NonZeroU32, of: &'static str) -> CallsPerSecond<K> {
-        let quota = Quota::per_second(calls);
+        CallsPerSecond::with_burst(calls, calls, of)
+    }
+
+    /// Allows so many calls a second, and `burst` at once after a pause.
+    #[must_use]
+    pub fn with_burst(calls: NonZeroU32, burst: NonZeroU32, of: &'static str) -> CallsPerSecond<K> {
+        let quota = Quota::per_second(calls).allow_burst(burst);
         CallsPerSecond {
             limiter: RwLock::new(DefaultKeyedRateLimiter::keyed(quota)),
             quota,
+            calls,
             of,
             clock: DefaultClock::default(),
             sweep_at: AtomicUsize::new(KEYS_BEFORE_SWEEP),
@@ -56,7 +64,7 @@ impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
         let counted = limiter.check_key(key).map_err(|not_until| {
             let wait = not_until.wait_time_from(self.clock.now());
             let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
-            ApiError::rate_limited(self.quota.burst_size().get(), self.of, seconds)
+            ApiError::rate_limited(self.calls.get(), self.of, seconds)
         });
         drop(limiter);
         if has_too_many {

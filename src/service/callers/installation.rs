@@ -122,7 +122,18 @@ impl Service {
         if installation.platform == Platform::Web {
             call.allow_only_origin(installation.identifier.as_str());
         }
-        let peer = call.peer().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-        self.sdk_rate.count(&(installation.id, address_group(peer)))
+        self.sdk_rate.count(&(installation.id, address_of(call)))
     }
+
+    /// Counts a call that is going to write for an installation, though anybody can make it.
+    ///
+    /// # Errors
+    /// `RATE_LIMITED`: nothing was done.
+    pub fn count_write<C>(&self, call: &Call<C>, caller: &SdkCaller<'_>) -> Result<(), ApiError> {
+        self.sdk_writes.count(caller.installation.id, address_of(call))
+    }
+}
+
+fn address_of<C>(call: &Call<C>) -> IpAddr {
+    address_group(call.peer().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
 }

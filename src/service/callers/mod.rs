@@ -7,6 +7,8 @@ mod installation;
 mod last_used;
 mod plan_terms;
 mod return_url;
+mod sdk_writes;
+mod shared_rate;
 #[cfg(feature = "pages")]
 mod returning;
 #[cfg(feature = "pages")]
@@ -26,5 +28,6 @@ pub use return_url::in_ascii;
 pub use return_url::{given_up_to, returned_to};
 #[cfg(feature = "pages")]
 pub use returning::{Returning, WaitingCustomer};
+pub use sdk_writes::SdkWrites;
 #[cfg(feature = "pages")]
 pub use shown_checkout::{ShownCheckout, ShownForm};

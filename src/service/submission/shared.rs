@@ -27,7 +27,7 @@ use super::webhook_tests::WebhookTests;
 use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::dispatch::{Call, CallsPerSecond, Reply};
 use crate::protocol::fault::Fault;
-use crate::service::callers::LastUsed;
+use crate::service::callers::{LastUsed, SdkWrites};
 use crate::service::operations::{Checkpoints, Notes, Operations};
 
 /// The rate limit of one address for one installation, against card testing.
@@ -56,6 +56,8 @@ pub struct Service {
     pub last_used: Arc<LastUsed>,
     /// The rate limit of one address for one installation.
     pub sdk_rate: SdkRate,
+    /// The rates of calls that write without a key.
+    pub sdk_writes: SdkWrites,
     /// The addresses that webhooks may have.
     pub webhook_addresses: AddressPolicy,
     /// The attempts by hand that test webhooks.

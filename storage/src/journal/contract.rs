@@ -8,8 +8,8 @@ use till_domain::ids::MerchantId;
 use super::{Append, AppendVerdict, CommitNumber, Epoch, Head, RecordError, Sequence, StoredSnapshot};
 
 /// The maximum number of bytes of records that one [`Journal::read`] returns, though always one record when there is
-/// one: a reader of a long log repeats the call.
-pub const READ_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// one: a reader of a long log repeats the call. Many merchants are loaded at once, and each load holds that much.
+pub const READ_BYTES_MAX: usize = 1024 * 1024;
 
 /// A claim on one merchant's log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -24,9 +24,6 @@ use super::{
 /// Bytes before a stored record.
 const COMMIT_LEN: usize = 8 + 4;
 
-/// Records fetched by one scan: this limits the memory of a reader before it checks [`READ_BYTES_MAX`].
-const RECORDS_PER_SCAN: usize = 256;
-
 /// Merchants fetched by one scan of all of them.
 const MERCHANTS_PER_SCAN: usize = 1_024;
 
@@ -218,27 +215,24 @@ pub fn read_records(
     from: Sequence,
     max: usize,
 ) -> Result<Vec<StoredRecord>, JournalError> {
-    let mut records = Vec::new();
-    let (mut from, mut byte_count) = (from, 0);
-    while records.len() < max {
-        let (lower, upper) = JournalKey::range(merchant_id, from);
-        let wanted = RECORDS_PER_SCAN.min(max - records.len());
-        let pairs = reader.scan(Family::Journal, &lower, &upper, ScanDirection::Forward, wanted)?;
-        let ended = pairs.len() < wanted;
-        for (key, value) in pairs {
-            let (sequence, record) = decode_stored(merchant_id, &key, &value)?;
-            byte_count += record.bytes.len();
-            if byte_count > READ_BYTES_MAX && !records.is_empty() {
-                return Ok(records);
-            }
-            from = sequence.next();
-            records.push(record);
-        }
-        if ended {
-            break;
-        }
+    let (mut records, mut byte_count, mut damage) = (Vec::new(), 0, None);
+    if max == 0 {
+        return Ok(records);
     }
-    Ok(records)
+    let (lower, upper) = JournalKey::range(merchant_id, from);
+    // A record beyond the limit is not copied: a page of large ones would take hundreds of times the limit.
+    reader.visit(Family::Journal, &lower, &upper, ScanDirection::Forward, &mut |key, value| {
+        byte_count += value.len();
+        if byte_count > READ_BYTES_MAX && !records.is_empty() {
+            return ControlFlow::Break(());
+        }
+        match decode_stored(merchant_id, key, value) {
+            Ok((_, record)) => records.push(record),
+            Err(error) => damage = Some(error),
+        }
+        if records.len() < max && damage.is_none() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    damage.map_or(Ok(records), Err)
 }
 
 /// One record of a merchant's log, not yet checked; none when it is not there.

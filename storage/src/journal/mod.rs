@@ -10,6 +10,7 @@ mod log_reader;
 pub mod record;
 mod row_writes;
 pub mod snapshot;
+mod snapshot_schedule;
 
 pub use append::{Append, AppendVerdict, SnapshotWrite};
 pub use contract::{Claim, Journal, JournalError, READ_BYTES_MAX, StoredRecord};
@@ -19,3 +20,4 @@ pub use log_reader::{LogError, LogReader, LogRecord, LogRecordError, following};
 pub use record::{DecodedRecord, EncodedRecord, RecordError, RecordHeader, RecordType};
 pub use row_writes::{BegunRow, RowWrite, RowWrites};
 pub use snapshot::StoredSnapshot;
+pub use snapshot_schedule::SnapshotSchedule;

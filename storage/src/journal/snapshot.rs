@@ -24,10 +24,6 @@ pub const HEADER_LEN: usize = 40;
 
 const _: () = assert!(HEADER_LEN == 40, "on disk since format 1");
 
-/// A snapshot is written with each record whose number is a multiple of this, so that loading a merchant replays fewer
-/// records.
-pub const SNAPSHOT_EVERY: u64 = 256;
-
 /// The number of snapshots that are kept of each merchant: the newest, and another in case the newest cannot be read.
 pub const SNAPSHOTS_KEPT: usize = 2;
 

@@ -10,6 +10,7 @@ pub(crate) mod filler;
 mod load;
 mod read_only;
 mod reserve;
+mod strangers;
 
 /// A mebibyte.
 const MIB: u64 = 1 << 20;

@@ -102,6 +102,8 @@ impl Start {
         command.env("TILL_ADMIN_TOKEN", ADMIN_TOKEN).env("TILL_VAULT_KEY", VAULT_KEY);
         command.env("TILL_LOG_FILTER", "warn").env("TILL_LOG_FORMAT", "text");
         command.env("TILL_SDK_CALLS_PER_SECOND", "1000000").env("TILL_DISK_RESERVE_BYTES", "16777216");
+        command.env("TILL_SDK_WRITES_PER_SECOND_PER_ADDRESS", "1000000");
+        command.env("TILL_SDK_WRITES_PER_SECOND_PER_INSTALLATION", "1000000");
         for (name, value) in journal_of(data) {
             command.env(name, value);
         }

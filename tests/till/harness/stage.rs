@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use till::{
     AdminToken, ConnectionLimits, Dispatcher, Entrance, KeyAuthentication, LastUsed, Listener, ListenerSettings,
-    NoteFiles, Operator, Package, ReservedAddress, SdkRate, Service, Shared, admin_endpoints, browser_pages,
+    NoteFiles, Operator, Package, ReservedAddress, SdkRate, SdkWrites, Service, Shared, admin_endpoints, browser_pages,
     merchant_endpoints, sdk_endpoints,
 };
 use till_actors::clock::Clock;
@@ -319,6 +319,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         sandbox,
         last_used: Arc::new(LastUsed::among(Arc::clone(&notes) as _)),
         sdk_rate: SdkRate::new(NonZeroU32::MAX, "one address for one installation"),
+        sdk_writes: SdkWrites::new(NonZeroU32::MAX, NonZeroU32::MAX),
         checkpoints: None,
         operations: None,
         archiver: None,

@@ -12,12 +12,15 @@ mod descriptors;
 mod heavy_calls;
 mod heavy_connections;
 mod heavy_load;
+mod heavy_loads;
 mod heavy_pages;
 mod light_calls;
 mod memory;
 mod pipelines;
 mod rates;
 mod refusals;
+#[expect(clippy::float_arithmetic, reason = "counts of metrics are not amounts")]
+mod shares;
 mod slow_clients;
 #[expect(clippy::float_arithmetic, reason = "rates are not amounts")]
 mod throughput;

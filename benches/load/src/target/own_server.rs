@@ -35,9 +35,11 @@ const PLACES: [&str; 4] = ["_DIRECTORY", "_FILE", "LISTEN", "_URL"];
 
 /// Settings of our own server that the environment can change: no log line for every request, and no limit to the calls
 /// and connections of one address, because all customers call from this machine.
-const TOLD: [(&str, &str); 3] = [
+const TOLD: [(&str, &str); 5] = [
     ("TILL_LOG_FILTER", "warn"),
     ("TILL_SDK_CALLS_PER_SECOND", "1000000"),
+    ("TILL_SDK_WRITES_PER_SECOND_PER_ADDRESS", "1000000"),
+    ("TILL_SDK_WRITES_PER_SECOND_PER_INSTALLATION", "1000000"),
     ("TILL_CONNECTIONS_PER_ADDRESS_MAX", "1000000"),
 ];
 

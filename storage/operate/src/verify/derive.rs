@@ -6,8 +6,8 @@ use till_domain::apply::apply_state;
 use till_domain::ids::MerchantId;
 use till_domain::records::{MerchantState, Unreadable};
 use till_storage::family::Family;
-use till_storage::journal::snapshot::{SNAPSHOT_EVERY, SNAPSHOTS_KEPT};
-use till_storage::journal::{Head, LogReader, layout};
+use till_storage::journal::snapshot::SNAPSHOTS_KEPT;
+use till_storage::journal::{Head, LogReader, SnapshotSchedule, layout};
 use till_storage::rows::{RowPair, RowReader};
 use till_storage::shapes::encode_state;
 use till_storage::vault::Keyring;
@@ -74,6 +74,7 @@ pub(crate) fn derive(
         state: MerchantState::default(),
         rows: Replayed::new(options.memory_bytes_max, options.scratch.clone()),
         snapshots: Vec::new(),
+        schedule: SnapshotSchedule::default(),
     };
     deriving.run(rows)?;
     deriving.finish(head)
@@ -87,6 +88,7 @@ struct Deriving<'a> {
     state: MerchantState,
     rows: Replayed,
     snapshots: Vec<(Head, Vec<u8>)>,
+    schedule: SnapshotSchedule,
 }
 
 impl Deriving<'_> {
@@ -96,7 +98,7 @@ impl Deriving<'_> {
         while let Some(record) = log.next(&self.personal).map_err(|error| self.damaged(&error.to_string()))? {
             self.head = record.head();
             apply_state(&record.mutation, &mut self.state);
-            self.keep_snapshot().map_err(|error| self.at_last(&error.reason))?;
+            self.keep_snapshot(record.byte_count).map_err(|error| self.at_last(&error.reason))?;
             let folded = self.rows.fold(self.merchant_id, &record.mutation, &mut self.personal);
             folded.map_err(|error| match error {
                 ReplayError::Scratch(error) => DeriveError::Scratch(error),
@@ -114,11 +116,15 @@ impl Deriving<'_> {
         DeriveError::Log { what: format!("record {} of {}: {reason}", self.head.sequence, self.merchant_id) }
     }
 
-    fn keep_snapshot(&mut self) -> Result<(), Unreadable> {
-        if !self.head.sequence.0.is_multiple_of(SNAPSHOT_EVERY) {
+    /// Takes the snapshot that was written with the last record, when there was one.
+    fn keep_snapshot(&mut self, record_bytes: usize) -> Result<(), Unreadable> {
+        if !self.schedule.is_due(self.head.sequence, record_bytes) {
+            self.schedule.count(record_bytes);
             return Ok(());
         }
-        self.snapshots.push((self.head, encode_state(&self.state)?));
+        let state = encode_state(&self.state)?;
+        self.schedule = SnapshotSchedule::after(state.len());
+        self.snapshots.push((self.head, state));
         if self.snapshots.len() > SNAPSHOTS_KEPT {
             self.snapshots.remove(0);
         }
