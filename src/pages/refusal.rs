@@ -9,7 +9,6 @@ use crate::protocol::dispatch::RequestId;
 #[derive(Template)]
 #[template(path = "refusal.html")]
 struct RefusalPage<'a> {
-    style: &'a str,
     title: &'a str,
     text: &'a str,
     request_id: &'a str,
@@ -18,7 +17,7 @@ struct RefusalPage<'a> {
 /// The page of a refusal. It names no shop.
 pub(super) fn page(error: &ApiError, request_id: &RequestId) -> String {
     let (title, text) = words(error.code());
-    let page = RefusalPage { style: style::path(), title, text, request_id: request_id.as_str() };
+    let page = RefusalPage { title, text, request_id: request_id.as_str() };
     page.render().expect("a template into a text cannot fail")
 }
 

@@ -24,7 +24,6 @@ const WAITED: &str = "waited";
 #[derive(Template)]
 #[template(path = "returning.html")]
 struct WaitingPage<'a> {
-    style: &'a str,
     customer: &'a WaitingCustomer,
     reload_seconds: u32,
     waited_next: u32,
@@ -49,7 +48,6 @@ fn waited(request: &BrowserRequest) -> u32 {
 
 fn waiting(customer: &WaitingCustomer, waited: u32) -> String {
     let page = WaitingPage {
-        style: style::path(),
         customer,
         reload_seconds: RELOAD_SECONDS,
         waited_next: waited.min(SHOP_LINK_SECONDS).saturating_add(RELOAD_SECONDS),

@@ -48,13 +48,23 @@ export const radio = (page, name) => page.getByRole("radio", { name, exact: true
 export const payButton = (page, amount = "THB 1,234.50") => page.getByRole("button", { name: `Pay ${amount}`, exact: true });
 export const anotherWay = (page) => page.getByRole("button", { name: "Pay another way" });
 
-/** Types a card into the checkout's page or the frame. */
+/** Types into a field key by key, in place of what is in it. `fill` is not typing: it is what the browser's autofill does. */
+export async function type(field, text) {
+  await field.press("ControlOrMeta+a");
+  await field.pressSequentially(text);
+}
+
+/** Types a card into the checkout's page or the frame, as it stands on the card. */
 export async function typeCard(page, number = CARD) {
   await radio(page, "Card").check();
-  await page.getByLabel("Card number").fill(number);
-  await page.getByLabel("Expiry date").fill("12/49");
-  await page.getByLabel("Security code").fill("123");
-  await page.getByLabel("Name on card").fill("Ada Example");
+  await typeFields(page, number);
+}
+
+export async function typeFields(page, number = CARD, code = "123") {
+  await type(page.getByLabel("Card number"), number);
+  await type(page.getByLabel("Expiry date"), "12/49");
+  await type(page.getByLabel("Security code"), code);
+  await type(page.getByLabel("Name on card"), "Ada Example");
 }
 
 export async function payByCard(page, number) {
@@ -90,6 +100,13 @@ export async function payOnPhone(page, context, button = "Pay") {
   await act(phone, button);
   if (button === "Pay") await phone.getByRole("heading", { level: 1, name: "Payment sent" }).waitFor();
   await phone.close();
+}
+
+/** The choice is shown again, after the customer gave a payment up: nothing failed. */
+export async function isToldOfOwnChoice(page) {
+  await page.getByRole("alert").getByText("You cancelled this payment. Nothing was charged.").waitFor();
+  await heading(page, "Choose how to pay").waitFor();
+  assert.equal(await heading(page, "Payment failed").count(), 0);
 }
 
 /** The choice is shown, after a failure that says this. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 
 import {
-  CARD, SLOW, act, anotherWay, heading, isBackAt, payBy, payByCard, payButton, payOnPhone, radio, reaches, typeCard,
+  CARD, CHALLENGED, SLOW, act, anotherWay, heading, isBackAt, payBy, payByCard, payButton, payOnPhone, radio, reaches, typeCard,
 } from "./customer.mjs";
 import { until } from "./server.mjs";
 import { stage } from "./stage.mjs";
@@ -82,6 +82,70 @@ scene("the way back through the bank's page is no trap and pays nothing", async 
   await page.goBack();
   await heading(page, "Payment successful").waitFor();
   await shop.isPaidOnce(id);
+});
+
+scene("a challenge that is left by Back is given up for another card, and can no longer be passed", async ({ shop, page }) => {
+  const { url, id } = await shop.checkout();
+  await page.goto(url);
+  await payByCard(page, CHALLENGED);
+  await reaches(page, "challenge");
+  const challenge = page.url();
+  await page.goBack();
+  await heading(page, "Confirm with your bank").waitFor();
+  await anotherWay(page).click();
+  await heading(page, "Choose how to pay").waitFor();
+  await payByCard(page, CARD);
+  await isBackAt(page, shop, id);
+  const late = await fetch(challenge, { method: "POST", body: new URLSearchParams({ outcome: "succeed" }) });
+  assert.equal(late.status, 410);
+  await shop.isPaidOnce(id, 2);
+});
+
+scene("a QR code is the same after a reload and in another tab, and is paid once", async ({ shop, customer, page }) => {
+  const { url, id } = await shop.checkout();
+  await page.goto(url);
+  await payBy(page, "PromptPay QR");
+  const text = (tab) => tab.locator("#qr-text").inputValue();
+  const shown = await text(page);
+  await page.reload();
+  assert.equal(await text(page), shown);
+  const other = await customer.context.newPage();
+  await other.goto(url);
+  assert.equal(await text(other), shown);
+  await payOnPhone(other, customer.context);
+  await Promise.all([page, other].map((tab) => isBackAt(tab, shop, id)));
+  await shop.isPaidOnce(id);
+});
+
+scene("instalments: a double click, and Back after paying, pay once", async ({ shop, customer, page }) => {
+  const { url, id } = await shop.checkout();
+  await page.goto(`${shop.origin}/cart`);
+  await page.goto(url);
+  await radio(page, "Instalments").check();
+  await payButton(page).dblclick();
+  await isBackAt(page, shop, id);
+  await page.goBack();
+  await page.goto(url);
+  await heading(page, "Payment successful").waitFor();
+  await shop.isPaidOnce(id);
+  assert.equal(customer.calls("pay-checkout").length, 1);
+});
+
+scene("a saved card that is paid with in two tabs pays once", async ({ shop, customer, page }) => {
+  const { url, id } = await shop.checkout({ customer_id: "customer-1", offer_saved_cards: true });
+  const saved = await shop.checkout({ customer_id: "customer-1", offer_saved_cards: true, amount: "100" });
+  const token = await shop.token(CARD, "MULTIPLE");
+  await shop.sdk("pay-checkout", { checkout_id: saved.reference, payment_method: "CARD", token, save_card: true });
+  await until("it is not paid", () => shop.found(saved.id), ({ status }) => status === "COMPLETED");
+  const other = await customer.context.newPage();
+  for (const tab of [page, other]) {
+    await tab.goto(url);
+    await radio(tab, "Visa ending in 4242, expires 12/49").check();
+  }
+  await Promise.all([page, other].map((tab) => payButton(tab).click()));
+  await Promise.all([page, other].map((tab) => isBackAt(tab, shop, id)));
+  const { status, attempts } = await shop.found(id);
+  assert.deepEqual([status, attempts], ["COMPLETED", 1]);
 });
 
 scene("[short] two tabs that pay at the same moment make one payment", async ({ shop, customer, page }) => {

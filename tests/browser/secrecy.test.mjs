@@ -53,7 +53,7 @@ const typedIn = (page) => page.evaluate(() => JSON.stringify([...document.queryS
 async function typeNumber(page) {
   await page.getByRole("radio", { name: "Card", exact: true }).check();
   await page.getByLabel("Card number").pressSequentially(NUMBER);
-  await page.getByLabel("Expiry date").pressSequentially("1249");
+  await page.getByLabel("Expiry date").pressSequentially("12/49");
   await page.getByLabel("Security code").pressSequentially(CODE);
   await page.getByLabel("Name on card").pressSequentially("Ada Example");
 }

@@ -134,10 +134,10 @@ export class Till {
   }
 
   /** A merchant in THB with all four methods, an installation, a key, and the server of its shop. */
-  async shop({ name = "Tea house", color } = {}) {
+  async shop({ name = "Tea house", color, testClock = false } = {}) {
     const shop = new Shop(this, name);
     await shop.listen();
-    shop.merchantId = await this.admin("create-merchant", { name, currency: "THB" });
+    shop.merchantId = await this.admin("create-merchant", { name, currency: "THB", test_clock: testClock });
     const merchant = { merchant_id: shop.merchantId };
     if (color) await this.admin("update-merchant", { ...merchant, color });
     shop.installationId = await shop.addInstallation("Web shop", shop.origin);

@@ -9,11 +9,31 @@ const LINES = [
   { name: "Tea pot of cast iron", amount: "85450" },
 ];
 
+const LARGE = [{ name: "An estate with a lake, a mill, and all that belongs to them", amount: "123456789012345" }];
+
 /** Pays by calls, as the page does, and waits until the server has come so far. */
 async function pay(shop, reference, arguments_, action) {
   const session = await shop.sdk("pay-checkout", { checkout_id: reference, ...arguments_ });
   const ask = () => shop.sdk("discover-next-action", { payment_session_id: session });
   await until(`it does not say ${action}`, ask, (said) => said === action);
+}
+
+/** Declines ten times: the checkout takes no more. */
+async function useUp(shop, reference) {
+  for (let attempt = 0; attempt < 10; attempt += 1) await payByCard(shop, reference, DECLINED);
+}
+
+/** Chooses a way to pay and gives it up on the page. */
+async function giveUp(shop, reference) {
+  await pay(shop, reference, { payment_method: "PROMPTPAY" }, "DISPLAY_QR");
+  const { payment_session_id: session } = await shop.sdk("retrieve-checkout", { checkout_id: reference });
+  await shop.sdk("cancel-payment-session", { payment_session_id: session });
+}
+
+/** The brand of a card is shown while it is typed. */
+async function typeNumber(page) {
+  await page.locator("input[value=CARD]").check();
+  await page.locator("#card-number").pressSequentially("378282246310005");
 }
 
 async function payByCard(shop, reference, number) {
@@ -41,6 +61,10 @@ export const STATES = [
     name: "saved card", heading: "Choose how to pay", checkout: { customer_id: "customer-1", offer_saved_cards: true },
     onPage: (page) => page.locator("input[value=CARD]").check(),
   },
+  { name: "card typed", heading: "Choose how to pay", onPage: typeNumber },
+  { name: "single method", heading: "Card", checkout: { payment_methods: ["CARD"] } },
+  { name: "single method QR", heading: "PromptPay QR", checkout: { payment_methods: ["PROMPTPAY"] } },
+  { name: "large amount", heading: "Choose how to pay", checkout: { amount: "123456789012345", lines: LARGE } },
   { name: "card faults", heading: "Choose how to pay", onPage: payFaulty },
   {
     name: "instalments", heading: "Choose how to pay", onPage: (page) => page.locator("input[value=INSTALLMENT]").check(),
@@ -57,6 +81,17 @@ export const STATES = [
     name: "scan", heading: "Scan to pay",
     make: (shop, reference) => pay(shop, reference, { payment_method: "PROMPTPAY" }, "DISPLAY_QR"),
   },
+  {
+    name: "scan text", heading: "Scan to pay",
+    make: (shop, reference) => pay(shop, reference, { payment_method: "PROMPTPAY" }, "DISPLAY_QR"),
+    onPage: (page) => page.locator("#qr-text-label").click(),
+  },
+  { name: "given up", heading: "Choose how to pay", make: giveUp },
+  {
+    name: "not possible now", heading: "Payment failed", checkout: { amount: "123492", lines: undefined },
+    make: (shop, reference) => pay(shop, reference, { payment_method: "MOBILE_BANKING" }, "CHECK_STATUS"),
+  },
+  { name: "attempts used up", heading: "This checkout has expired", make: useUp },
   { name: "failed", heading: "Payment failed", make: (shop, reference) => payByCard(shop, reference, DECLINED) },
   { name: "successful", heading: "Payment successful", make: (shop, reference) => payByCard(shop, reference, "4242424242424242") },
   { name: "expired", heading: "This checkout has expired", make: (shop, reference) => shop.call("expire-checkout", { checkout_id: reference }) },

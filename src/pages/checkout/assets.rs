@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+pub(super) use crate::pages::style::icon_path;
+
 /// The style of checkout and frame.
 pub(super) const STYLE: &str = include_str!("checkout.css");
 
@@ -14,13 +16,23 @@ pub(super) const FRAME_SCRIPT: &str = concat!(include_str!("card_form.js"), incl
 /// The script that a shop's page loads.
 pub(super) const TILL_SCRIPT: &str = include_str!("till.js");
 
+static STYLE_HASH: LazyLock<String> = LazyLock::new(|| hash(STYLE));
 static STYLE_PATH: LazyLock<String> = LazyLock::new(|| path("assets/checkout-", STYLE, "css"));
 static CHECKOUT_PATH: LazyLock<String> = LazyLock::new(|| path("assets/checkout-", CHECKOUT_SCRIPT, "js"));
 static FRAME_PATH: LazyLock<String> = LazyLock::new(|| path("assets/frame-", FRAME_SCRIPT, "js"));
 static TILL_PATH: LazyLock<String> = LazyLock::new(|| path("js/till.", TILL_SCRIPT, "js"));
 
 fn path(beginning: &str, content: &str, ending: &str) -> String {
-    format!("/{beginning}{}.{ending}", &blake3::hash(content.as_bytes()).to_hex()[..16])
+    format!("/{beginning}{}.{ending}", hash(content))
+}
+
+fn hash(content: &str) -> String {
+    blake3::hash(content.as_bytes()).to_hex()[..16].to_owned()
+}
+
+/// The hash of the style.
+pub(super) fn style_hash() -> &'static str {
+    &STYLE_HASH
 }
 
 /// The path of the style.

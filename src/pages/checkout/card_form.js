@@ -149,6 +149,24 @@ function prepareCopy() {
   });
 }
 
+/** The link to the picture of a QR code opens the system's share sheet where there is one, and else downloads it. */
+function prepareSave() {
+  const link = document.querySelector("[data-save]");
+  const fileOf = (bytes) => new File(bytes, link.download, { type: "image/png" });
+  let isShared = true;
+  if (!link || !navigator.canShare?.({ files: [fileOf([])] })) return;
+  link.addEventListener("click", async (event) => {
+    if (!isShared) return;
+    event.preventDefault();
+    try {
+      await navigator.share({ files: [fileOf([await (await fetch(link.href)).blob()])] });
+    } catch (error) {
+      isShared = error.name === "AbortError";
+      if (!isShared) link.click();
+    }
+  });
+}
+
 function copySelected(text) {
   text.select();
   document.execCommand("copy");
@@ -175,6 +193,17 @@ const cardForm = (() => {
   const digitsOf = (text) => latin(text).replace(/\D/g, "");
   const isAmex = (number) => /^3[47]/.test(number);
 
+  /** The schemes by the first digits of their numbers, as the server tells them. */
+  const SCHEMES = [
+    ["VISA", /^4/],
+    ["MASTERCARD", /^(5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/],
+    ["AMEX", /^3[47]/],
+    ["JCB", /^35(2[89]|[3-8])/],
+    ["UNIONPAY", /^62/],
+    ["DISCOVER", /^(6011|64[4-9]|65)/],
+    ["DINERS", /^3(0[0-5]|[689])/],
+  ];
+
   /** Luhn's check digit: ISO/IEC 7812-1, annex B. */
   function hasCheckDigit(number) {
     let sum = 0;
@@ -191,46 +220,65 @@ const cardForm = (() => {
     return digits === "" ? "" : groups.exec(digits).slice(1).filter(Boolean).join(" ");
   }
 
-  /** A month and a year as typed or filled in: `1/30`, `01/2030`, `0130`. */
+  /** A month and a year as typed or filled in: `1/30`, `01 / 2030`, `01-30`, `0130`. */
   function readExpiry(text) {
-    const forms = [/^\s*(\d{1,2})\s*[/.-]\s*(?:20)?(\d{2})\s*$/, /^\s*(\d{2})\s*(?:20)?(\d{2})\s*$/];
+    const forms = [/^\s*(\d{1,2})[^\d\p{L}]{1,4}(?:20)?(\d{2})\s*$/u, /^\s*(\d{2})(?:20)?(\d{2})\s*$/];
     const found = forms.map((form) => form.exec(latin(text))).find(Boolean);
     if (!found || Number(found[1]) < 1 || Number(found[1]) > 12) return null;
     return { month: found[1].padStart(2, "0"), year: found[2] };
   }
 
-  function shownExpiry(text) {
+  /** One slash, whatever was typed between month and year. What is before the caret is not completed while it is typed. */
+  function shownExpiry(text, caret) {
+    const isAtEnd = caret === text.length;
     const found = readExpiry(text);
-    if (found && digitsOf(text).length >= 4) return `${found.month}/${found.year}`;
-    const digits = digitsOf(text);
-    if (/^[2-9]$/.test(digits)) return `0${digits}/`;
-    return /^\d{2,4}$/.test(latin(text)) ? `${digits.slice(0, 2)}/${digits.slice(2)}` : latin(text);
+    if (found && isAtEnd && digitsOf(text).length >= 4) return `${found.month}/${found.year}`;
+    const [, start, separator, rest] = /^\s*(\d*)(\D*)(.*)$/.exec(latin(text));
+    const month = start.slice(0, 2);
+    const year = start.slice(2) + digitsOf(rest);
+    const isAlone = isAtEnd && (separator === "" ? Number(month) > 1 : Number(month) > 0);
+    if (month.length < 2 && !isAlone) return month + (separator && "/") + year;
+    const yearMax = year.startsWith("20") || !isAtEnd ? 4 : 2;
+    return `${month.padStart(2, "0")}/${year.slice(0, yearMax)}`;
   }
 
-  /** Shapes a field while it is typed in. The caret stays behind the same digit. Nothing is shaped by deleting. */
+  /** Shapes a field while it is typed in. The caret stays behind what was typed. Nothing is shaped by deleting. */
   function shapeWith(field, shown) {
     field.addEventListener("input", (event) => {
       if (event.isComposing || event.inputType?.startsWith("delete")) return;
-      const before = digitsOf(field.value.slice(0, field.selectionStart)).length;
-      const isAtEnd = field.selectionStart === field.value.length;
-      const text = shown(field.value);
-      if (text === field.value) return;
+      const { value: typed, selectionStart: caret } = field;
+      const text = shown(typed, caret);
+      if (text === typed) return;
       field.value = text;
       if (document.activeElement === field) {
-        const caret = isAtEnd ? text.length : placeAfterDigit(text, before);
-        field.setSelectionRange(caret, caret);
+        const place = caret === typed.length ? text.length : placeAfter(text, typed.slice(0, caret));
+        field.setSelectionRange(place, place);
       }
     });
   }
 
-  function placeAfterDigit(text, count) {
-    let left = count;
+  /** The place behind as many digits as there are in `before`, and behind the separator with which it may end. */
+  function placeAfter(text, before) {
+    let left = digitsOf(before).length;
     let place = 0;
     while (left > 0 && place < text.length) {
       if (/\d/.test(text[place])) left -= 1;
       place += 1;
     }
-    return place;
+    return /\D$/.test(latin(before)) && /\D/.test(text[place] ?? "") ? place + 1 : place;
+  }
+
+  /** The mark of the scheme in the field of the number, and the length of its security code. */
+  function showScheme() {
+    const number = digitsOf(fields.number.value);
+    const [scheme] = SCHEMES.find(([, digits]) => digits.test(number)) ?? [null];
+    const brand = document.querySelector("[data-brand]");
+    brand.toggleAttribute("hidden", scheme === null);
+    if (scheme) {
+      brand.firstElementChild.setAttribute("href", `#mark-${scheme}`);
+      brand.setAttribute("aria-label", document.getElementById(`mark-${scheme}`).dataset.name);
+    }
+    fields.security_code.placeholder = scheme === "AMEX" ? "1234" : "123";
   }
 
   const judges = {
@@ -248,7 +296,8 @@ const cardForm = (() => {
       const number = digitsOf(fields.number.value);
       const length = isAmex(number) ? 4 : 3;
       const code = digitsOf(text).length;
-      return code === length || (number === "" && (code === 3 || code === 4)) ? null : "missing";
+      if (code === length || (number === "" && (code === 3 || code === 4))) return null;
+      return length === 4 ? "four" : "missing";
     },
     name: (text) => (text.trim() === "" ? "missing" : null),
   };
@@ -309,6 +358,7 @@ const cardForm = (() => {
       field.value = "";
       setFault(field, null);
     }
+    if (fields.number) showScheme();
   }
 
   /** Judges a field again once it was faulty and is changed. */
@@ -330,6 +380,7 @@ const cardForm = (() => {
     document.querySelector("[data-card]").hidden = false;
     shapeWith(fields.number, shownNumber);
     shapeWith(fields.expiration_date, shownExpiry);
+    fields.number.addEventListener("input", showScheme);
     for (const [name, field] of Object.entries(fields)) {
       forgive(name, field);
       judgeWhenLeft(name, field);

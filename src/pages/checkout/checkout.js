@@ -164,7 +164,7 @@
   /** After the page has loaded itself again, a screen reader is led to what is new. */
   function leadToNews() {
     const [navigation] = performance.getEntriesByType("navigation");
-    if (navigation?.type === "reload") document.querySelector("section h2[tabindex]")?.focus();
+    if (navigation?.type === "reload") document.querySelector("section [tabindex]")?.focus();
   }
 
   /** A page that the browser kept shows what was, so it is loaded again. */
@@ -172,6 +172,7 @@
 
   prepareLanguage();
   prepareCopy();
+  prepareSave();
   if (page.state === "choosing") prepareChoice();
   if (page.sessionId) followNews(hasChanged, { refused: showAgain });
   const timer = document.querySelector("[data-seconds-left]");

@@ -1,5 +1,6 @@
 //! The ways to pay among which a customer chooses.
 
+use till_domain::card::CardScheme;
 use till_domain::merchant::PaymentMethod;
 
 use super::form::SAVED_CARD;
@@ -19,11 +20,26 @@ pub(super) struct Choice {
 /// A kind of radio button, by the fields that belong to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChoiceKind {
-    SavedCard,
+    /// A saved card with the mark of its scheme, where the scheme is known.
+    SavedCard {
+        mark: Option<&'static str>,
+    },
     Card,
     Installment,
     PromptPay,
     MobileBanking,
+}
+
+impl Choice {
+    /// The marks of all schemes that are known.
+    pub(super) fn scheme_marks() -> impl Iterator<Item = &'static str> {
+        CardScheme::ALL.into_iter().filter_map(mark)
+    }
+}
+
+/// The name of the drawing of a scheme's mark.
+fn mark(scheme: CardScheme) -> Option<&'static str> {
+    (scheme != CardScheme::Other).then(|| scheme.name())
 }
 
 impl ChoiceKind {
@@ -56,9 +72,9 @@ pub(super) fn choices(
 }
 
 fn of_saved_card(words: Words, card: &SavedCard) -> Choice {
-    let values = [("scheme", card.scheme.as_str()), ("digits", &card.last_digits), ("expiry", &card.expiry)];
+    let values = [("scheme", card.scheme.display_name()), ("digits", &card.last_digits), ("expiry", &card.expiry)];
     Choice {
-        kind: ChoiceKind::SavedCard,
+        kind: ChoiceKind::SavedCard { mark: mark(card.scheme) },
         value: format!("{SAVED_CARD}{}", card.card_id),
         label: words.with(Message::SavedCard, &values),
         is_chosen: false,

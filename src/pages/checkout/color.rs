@@ -1,20 +1,31 @@
 //! The merchant's colour, as a style sheet of its own, since no style stands in a page.
 
+use super::assets;
 use super::luminance::{Rgb, WHITE};
 
 /// The background of the pages' content in the dark scheme, the same as `--card` there.
 const DARK_CARD: Rgb = Rgb::new(0x17, 0x1b, 0x22);
 
-/// The path of the style sheet of a colour, given as `#rrggbb`. None when no page could show the colour.
+/// The path of the pages' style with a colour, given as `#rrggbb`. None when no page could show the colour.
 pub(super) fn path(color: &str) -> Option<String> {
     let color = Rgb::from_digits(color.strip_prefix('#')?)?;
-    use_of(color).map(|_| format!("/pay/color/{}.css", color.digits()))
+    use_of(color).map(|_| format!("/pay/color/{}-{}.css", color.digits(), assets::style_hash()))
 }
 
-/// The style sheet for the last segment of such a path: empty where the colour is legible nowhere. None for a segment
-/// that names no colour.
+/// The style sheet for the last segment of such a path, and for a colour alone, such as `0a7d55.css`: without a colour
+/// that is legible nowhere. None for a segment that names no colour, or another style.
 pub(super) fn sheet(segment: &str) -> Option<String> {
-    let color = Rgb::from_digits(segment.strip_suffix(".css")?)?;
+    let name = segment.strip_suffix(".css")?;
+    match name.split_once('-') {
+        None => rule(name),
+        Some((digits, hash)) if hash == assets::style_hash() => Some([assets::STYLE, &rule(digits)?].concat()),
+        Some(_) => None,
+    }
+}
+
+/// The rule by which the pages know a colour.
+fn rule(digits: &str) -> Option<String> {
+    let color = Rgb::from_digits(digits)?;
     let digits = color.digits();
     Some(match use_of(color) {
         Some(ColorUse::Deep) => format!(":root{{--merchant-deep:#{digits}}}"),
@@ -55,8 +66,16 @@ mod tests {
     }
 
     #[test]
+    fn the_style_with_a_colour_is_one_file() {
+        let whole = path("#0a7d55").and_then(|path| sheet(path.strip_prefix("/pay/color/")?));
+        assert_eq!(whole, Some([STYLE, ":root{--merchant-deep:#0a7d55}"].concat()));
+        assert_eq!(sheet("0a7d55-0123456789abcdef.css"), None);
+    }
+
+    #[test]
     fn a_page_names_no_style_sheet_of_a_colour_that_is_no_colour() {
-        assert_eq!(path("#0A7D55").as_deref(), Some("/pay/color/0a7d55.css"));
+        let path_of = format!("/pay/color/0a7d55-{}.css", assets::style_hash());
+        assert_eq!(path("#0A7D55"), Some(path_of));
         for text in ["", "0a7d55", "#fff", "#0a7d5\"", "javascript:1"] {
             assert_eq!(path(text), None, "{text}");
         }

@@ -1,5 +1,6 @@
 //! Pages of every state, for tests.
 
+use till_domain::card::CardScheme;
 use till_domain::merchant::PaymentMethod;
 use till_domain::money::{AmountMinor, Money};
 
@@ -18,9 +19,9 @@ pub(super) fn money(minor: u64, currency: &str) -> Money {
 /// A checkout with everything in it, in a state.
 pub(super) fn checkout(state: State) -> CheckoutView {
     let line = |name: &str, amount_minor, quantity| Line { name: name.to_owned(), amount_minor, quantity };
-    let card = |id: &str, scheme: &str, digits: &str| SavedCard {
+    let card = |id: &str, scheme, digits: &str| SavedCard {
         card_id: id.to_owned(),
-        scheme: scheme.to_owned(),
+        scheme,
         last_digits: digits.to_owned(),
         expiry: "12/49".to_owned(),
     };
@@ -34,12 +35,16 @@ pub(super) fn checkout(state: State) -> CheckoutView {
         lines: vec![line("Coffee beans, 500 g", 35_000, 2), line("Hand grinder", 53_450, 1)],
         shop: "https://shop.example/cart?checkout_id=chk_01jz0000000000000000000001".to_owned(),
         methods: PaymentMethod::ALL.to_vec(),
-        saved_cards: vec![card("crd_1", "Visa", "4242"), card("crd_2", "Mastercard", "4444")],
+        saved_cards: vec![card("crd_1", CardScheme::Visa, "4242"), card("crd_2", CardScheme::Mastercard, "4444")],
         plans: vec![OfferedPlan {
             plan_id: "sandbox_3_months".to_owned(),
             name: "Sandbox instalments, 3 months".to_owned(),
+            interest_rate: Some("1.25".to_owned()),
+            monthly: Some(money(42_694, "THB")),
+            total: Some(money(128_082, "THB")),
         }],
         offers_saving: true,
+        is_sandbox: true,
         state,
     }
 }
@@ -72,14 +77,15 @@ pub(super) fn states() -> Vec<(&'static str, State)> {
         ("scan-late", scan(185, None)),
         ("successful", successful(false)),
         ("successful-now", successful(true)),
-        ("expired", State::Expired),
+        ("expired", State::Expired { failed: None }),
+        ("attempts-used-up", State::Expired { failed: Some("insufficient_funds".to_owned()) }),
         ("suspended", State::Suspended),
     ]
 }
 
 /// A frame with every method.
 pub(super) fn frame() -> FrameView {
-    let checkout = checkout(State::Expired);
+    let checkout = checkout(State::Expired { failed: None });
     FrameView {
         merchant_id: checkout.merchant_id,
         installation_id: checkout.installation_id,

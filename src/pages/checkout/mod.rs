@@ -13,6 +13,7 @@ mod color;
 mod luminance;
 mod kept;
 mod qr;
+mod png;
 mod assets;
 mod page;
 mod choice;
@@ -20,11 +21,13 @@ mod frame;
 mod shown;
 mod paying;
 mod framed;
+mod qr_file;
 mod files;
 
 pub(super) use files::{ASSETS, files};
 pub(super) use framed::{FRAMED, QR_PICTURE, framed, qr_picture};
 pub(super) use paying::{PAYING, open};
+pub(super) use qr_file::{QR_FILE, qr_file};
 
 #[cfg(test)]
 mod examples;

@@ -1,5 +1,6 @@
 //! The checkout page in each of its states.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use askama::Template;
@@ -35,6 +36,7 @@ struct CheckoutPage<'a> {
     view: &'a CheckoutView,
     title: Phrase,
     merchant: &'a [(&'a str, &'a str)],
+    amount_size: &'static str,
     amount: String,
     lines: Vec<ShownLine<'a>>,
     choices: Vec<Choice>,
@@ -43,7 +45,7 @@ struct CheckoutPage<'a> {
     pay: Phrase,
     return_to: Phrase,
     scan: Option<ShownScan>,
-    color: Option<String>,
+    style: Cow<'static, str>,
     refresh: Option<String>,
     state_word: &'static str,
     session_id: Option<&'a str>,
@@ -85,10 +87,11 @@ pub(super) fn page(view: &CheckoutView, locale: Locale) -> String {
         plans: &view.plans,
         offers_saving: view.offers_saving,
         pay: words.with(Message::PayAmount, &[("amount", &amount)]),
+        amount_size: size_of(&amount),
         amount,
         return_to: words.with(Message::ReturnTo, &merchant),
         scan: ShownScan::of(&view.state),
-        color: view.color.as_deref().and_then(color::path),
+        style: style(view.color.as_deref()),
         refresh: refresh(&view.state),
         state_word: state_word(&view.state),
         session_id: session_id(&view.state),
@@ -118,6 +121,20 @@ impl ShownScan {
     }
 }
 
+/// The style of the page, with the merchant's colour where it is legible.
+fn style(color: Option<&str>) -> Cow<'static, str> {
+    color.and_then(color::path).map_or(Cow::Borrowed(assets::style_path()), Cow::Owned)
+}
+
+/// The class of an amount that needs smaller letters, since it is never broken.
+fn size_of(amount: &str) -> &'static str {
+    match amount.chars().count() {
+        ..=14 => "",
+        15..=20 => "long",
+        21.. => "longest",
+    }
+}
+
 fn offered(words: Words, view: &CheckoutView) -> Vec<Choice> {
     match view.state {
         State::Choosing { chosen, .. } => choices(words, &view.methods, &view.saved_cards, chosen),
@@ -125,7 +142,7 @@ fn offered(words: Words, view: &CheckoutView) -> Vec<Choice> {
         | State::Confirm { .. }
         | State::Scan { .. }
         | State::Successful { .. }
-        | State::Expired
+        | State::Expired { .. }
         | State::Suspended => Vec::new(),
     }
 }
@@ -135,7 +152,10 @@ fn refresh(state: &State) -> Option<String> {
     match state {
         State::Processing { .. } | State::Confirm { .. } | State::Scan { .. } => Some(RELOAD_SECONDS.to_string()),
         State::Successful { shop, just_now: true } => Some(format!("{GO_ON_SECONDS};url={shop}")),
-        State::Successful { just_now: false, .. } | State::Choosing { .. } | State::Expired | State::Suspended => None,
+        State::Successful { just_now: false, .. }
+        | State::Choosing { .. }
+        | State::Expired { .. }
+        | State::Suspended => None,
     }
 }
 
@@ -147,7 +167,7 @@ const fn state_word(state: &State) -> &'static str {
         State::Confirm { .. } => "confirm",
         State::Scan { .. } => "scan",
         State::Successful { .. } => "successful",
-        State::Expired => "expired",
+        State::Expired { .. } => "expired",
         State::Suspended => "suspended",
     }
 }
@@ -157,7 +177,7 @@ fn session_id(state: &State) -> Option<&str> {
         State::Processing { session_id } | State::Confirm { session_id, .. } | State::Scan { session_id, .. } => {
             Some(session_id)
         }
-        State::Choosing { .. } | State::Successful { .. } | State::Expired | State::Suspended => None,
+        State::Choosing { .. } | State::Successful { .. } | State::Expired { .. } | State::Suspended => None,
     }
 }
 
@@ -165,6 +185,6 @@ fn session_id(state: &State) -> Option<&str> {
 const fn has_shop_in_footer(state: &State) -> bool {
     match state {
         State::Choosing { .. } | State::Processing { .. } | State::Confirm { .. } | State::Scan { .. } => true,
-        State::Successful { .. } | State::Expired | State::Suspended => false,
+        State::Successful { .. } | State::Expired { .. } | State::Suspended => false,
     }
 }

@@ -9,7 +9,7 @@ use super::words::Words;
 use super::{assets, frame, page};
 
 /// The limit of document, style and script together, before compression.
-const BYTES_MAX: usize = 50 * 1024;
+const BYTES_MAX: usize = 55_000;
 
 /// Markup that must never reach a page as such.
 const MARKUP: &str = "</title><script>alert('1')</script><b onclick=\"x\">&";
@@ -78,6 +78,7 @@ fn every_field_has_a_label_and_every_id_is_there_once() {
         let labels: Vec<_> = named(&elements, "label").iter().filter_map(|label| label.get("for")).collect();
         for field in elements.iter().filter(|element| ["input", "select", "textarea"].contains(&&*element.name)) {
             let is_in_label = ["radio", "checkbox", "hidden"].iter().any(|kind| field.get("type") == Some(kind));
+            let is_in_label = is_in_label || field.get("aria-labelledby").is_some_and(|id| ids.contains(&id));
             assert!(is_in_label || field.get("id").is_some_and(|id| labels.contains(&id)), "{name}: {field:?}");
         }
         let described = elements.iter().filter_map(|element| element.get("aria-describedby"));
@@ -95,11 +96,14 @@ fn document_style_and_script_are_small() {
 }
 
 #[test]
-fn a_page_asks_for_three_files_at_most() {
-    let view = CheckoutView { color: Some("#0a7d55".to_owned()), ..state_named("choosing") };
-    let elements = english(&view);
-    let files = elements.iter().filter(|element| ["link", "script", "img"].contains(&&*element.name));
-    assert_eq!(files.count(), 3);
+fn a_page_asks_for_four_files_at_most_one_of_which_is_the_icon() {
+    for (name, state) in states() {
+        let view = CheckoutView { color: Some("#0a7d55".to_owned()), ..checkout(state) };
+        let elements = english(&view);
+        let files: Vec<_> = elements.iter().filter(|file| ["link", "script", "img"].contains(&&*file.name)).collect();
+        let icons = files.iter().filter(|file| file.get("rel") == Some("icon")).count();
+        assert!(files.len() <= 4 && icons == 1, "{name}: {files:?}");
+    }
 }
 
 #[test]
@@ -111,7 +115,7 @@ fn nothing_that_a_caller_wrote_is_markup() {
         State::Confirm { session_id: text(), address: text() },
         State::Scan { session_id: text(), text: text(), seconds_left: 1, seconds_whole: 9, wallet: Some(text()) },
         State::Successful { shop: text(), just_now: true },
-        State::Expired,
+        State::Expired { failed: Some(text()) },
         State::Suspended,
     ];
     for state in states {
@@ -121,8 +125,9 @@ fn nothing_that_a_caller_wrote_is_markup() {
         view.lines = vec![Line { name: text(), amount_minor: 1, quantity: 1 }];
         view.plans[0].plan_id = text();
         view.plans[0].name = text();
+        view.plans[0].interest_rate = Some(text());
         let card = &mut view.saved_cards[0];
-        (card.card_id, card.scheme, card.last_digits, card.expiry) = (text(), text(), text(), text());
+        (card.card_id, card.last_digits, card.expiry) = (text(), text(), text());
         for locale in Locale::ALL {
             let html = page::page(&view, locale);
             assert!(!html.contains("<script>") && !html.contains("<b ") && !html.contains("alert('"), "{html}");
@@ -145,6 +150,8 @@ fn the_names_of_a_checkout_are_those_of_the_contract() {
     let elements = english(&state_named("choosing"));
     assert_eq!(texts(&elements, "title"), ["Pay Example Shop"]);
     assert_eq!(texts(&elements, "h1"), ["Pay Example Shop"]);
+    let badge = elements.iter().find(|element| element.text.trim() == "Sandbox").expect("a badge");
+    assert_eq!(badge.get("title"), Some("No real money moves"));
     assert_eq!(texts(&elements, "h2"), ["Choose how to pay", "Processing your payment"]);
     assert_eq!(texts(&elements, "legend"), ["Payment method"]);
     let labels = texts(&elements, "label");
@@ -182,11 +189,22 @@ fn every_state_has_its_heading_and_its_actions() {
         (
             "scan",
             "Scan to pay",
-            &["Open the sandbox wallet", "Copy QR code text", "Pay another way", "Return to Example Shop"],
+            &[
+                "Open the sandbox wallet",
+                "Save QR code",
+                "Pay another way",
+                "Copy QR code text",
+                "Return to Example Shop",
+            ],
         ),
-        ("scan-late", "Scan to pay", &["Copy QR code text", "Pay another way", "Return to Example Shop"]),
+        (
+            "scan-late",
+            "Scan to pay",
+            &["Save QR code", "Pay another way", "Copy QR code text", "Return to Example Shop"],
+        ),
         ("successful", "Payment successful", &["Return to Example Shop"]),
         ("expired", "This checkout has expired", &["Return to Example Shop"]),
+        ("attempts-used-up", "This checkout has expired", &["Return to Example Shop"]),
         ("suspended", "Payments are not possible at the moment", &["Return to Example Shop"]),
     ] {
         let elements = english(&state_named(name));
@@ -208,6 +226,96 @@ fn a_failed_payment_leaves_its_method_chosen_and_says_why() {
     let radios = elements.iter().filter(|element| element.get("type") == Some("radio"));
     let chosen: Vec<_> = radios.filter(|radio| radio.get("checked").is_some()).collect();
     assert_eq!(chosen.iter().map(|radio| radio.get("value")).collect::<Vec<_>>(), [Some("CARD")]);
+}
+
+#[test]
+fn one_who_gave_up_is_not_told_that_something_failed() {
+    let elements = english(&state_named("cancelled"));
+    assert_eq!(texts(&elements, "h2")[0], "Choose how to pay");
+    let alert = elements.iter().find(|element| element.get("role") == Some("alert")).expect("an alert");
+    assert!(alert.text.contains("You cancelled this payment. Nothing was charged."), "{}", alert.text);
+}
+
+#[test]
+fn a_checkout_that_takes_no_more_attempts_says_why_the_last_failed() {
+    let text = |name: &str| english(&state_named(name)).iter().map(|element| element.text.clone()).collect::<String>();
+    let words = ["There is not enough money", "No further attempt is possible here"];
+    assert!(words.iter().all(|part| text("attempts-used-up").contains(part)));
+    assert!(words.iter().all(|part| !text("expired").contains(part)));
+}
+
+#[test]
+fn a_single_method_is_named_by_the_heading_and_has_no_radio_button() {
+    for (method, heading) in [(PaymentMethod::Card, "Card"), (PaymentMethod::PromptPay, "PromptPay QR")] {
+        let view = CheckoutView { methods: vec![method], saved_cards: Vec::new(), ..state_named("choosing") };
+        let elements = english(&view);
+        assert_eq!(texts(&elements, "h2")[0], heading);
+        let inputs: Vec<_> = elements.iter().filter(|element| element.get("name") == Some("payment_method")).collect();
+        let [input] = &inputs[..] else { panic!("one input: {inputs:?}") };
+        assert_eq!((input.get("type"), input.get("value")), (Some("hidden"), Some(method.name())));
+        assert!(named(&elements, "fieldset").is_empty());
+    }
+}
+
+#[test]
+fn a_plan_says_its_terms_as_far_as_they_are_known() {
+    let mut view = state_named("choosing-instalments");
+    let terms = |view: &CheckoutView, locale| {
+        let elements = elements(&page::page(view, locale));
+        let found = elements.iter().find(|element| element.get("class") == Some("terms"));
+        found.map_or(String::new(), |terms| terms.text.trim().to_owned())
+    };
+    let expected = "Interest: 1.25% a month. You pay THB\u{a0}426.94 each month. In total THB\u{a0}1,280.82.";
+    assert_eq!(terms(&view, Locale::English), expected);
+    assert!(terms(&view, Locale::German).starts_with("Zinsen: 1,25 % im Monat."));
+    for (told, shown) in [("1.00", "1%"), ("0.50", "0.5%"), ("10", "10%")] {
+        view.plans[0].interest_rate = Some(told.to_owned());
+        assert!(terms(&view, Locale::English).starts_with(&format!("Interest: {shown} a month.")), "{told}");
+    }
+    view.plans[0].interest_rate = None;
+    view.plans[0].total = None;
+    assert_eq!(terms(&view, Locale::English), "You pay THB\u{a0}426.94 each month.");
+    view.plans[0].monthly = None;
+    assert_eq!(terms(&view, Locale::English), "");
+}
+
+#[test]
+fn every_mark_that_a_page_shows_is_drawn_on_it() {
+    for (name, _, html) in all_pages() {
+        let elements = elements(&html);
+        let drawn: Vec<_> = named(&elements, "symbol").iter().filter_map(|symbol| symbol.get("id")).collect();
+        let shown = named(&elements, "use").into_iter().filter_map(|mark| mark.get("href"));
+        for mark in shown {
+            assert!(mark.strip_prefix('#').is_some_and(|id| drawn.contains(&id)), "{name}: {mark}");
+        }
+    }
+    let elements = english(&state_named("choosing"));
+    let shown = named(&elements, "use").into_iter().filter_map(|mark| mark.get("href"));
+    assert_eq!(
+        shown.filter(|mark| *mark == "#mark-VISA").count(),
+        2,
+        "among the marks of cards, and of the saved card"
+    );
+}
+
+#[test]
+fn the_badge_is_there_while_the_acquirer_plays_and_no_longer() {
+    for (name, state) in states() {
+        let view = checkout(state);
+        let html = |is_sandbox| page::page(&CheckoutView { is_sandbox, ..view.clone() }, Locale::English);
+        assert!(html(true).contains("class=\"badge\""), "{name}");
+        assert!(!html(false).contains("class=\"badge\""), "{name}");
+    }
+}
+
+#[test]
+fn a_long_amount_has_smaller_letters() {
+    for (minor, class) in
+        [(123_450, "amount "), (12_345_678_901, "amount long"), (123_456_789_012_345, "amount longest")]
+    {
+        let view = CheckoutView { money: money(minor, "THB"), ..state_named("choosing") };
+        assert!(page::page(&view, Locale::English).contains(&format!("class=\"{class}\"")), "{minor}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use qrcode::{Color, EcLevel, QrCode};
 use super::kept::Kept;
 
 /// The width of the quiet zone, in modules.
-const QUIET_ZONE: usize = 4;
+pub(super) const QUIET_ZONE: usize = 4;
 
 /// The number of drawings that are kept. That of the longest text (512 bytes) has some 60 KB, so that they take at most 15 MB.
 const DRAWINGS_MAX: usize = 256;
@@ -35,7 +35,7 @@ impl QrDrawing {
     }
 
     fn drawn(text: &str) -> Option<QrDrawing> {
-        let code = QrCode::with_error_correction_level(text, EcLevel::M).ok()?;
+        let code = code_of(text)?;
         let side = code.width() + 2 * QUIET_ZONE;
         let mut path = String::new();
         for (row, modules) in code.to_colors().chunks(code.width()).enumerate() {
@@ -52,6 +52,11 @@ impl QrDrawing {
              <path fill=\"#fff\" d=\"M0 0h{side}v{side}H0z\"/><path d=\"{path}\"/></svg>"
         )
     }
+}
+
+/// The code of a text. None when it is too long for one.
+pub(super) fn code_of(text: &str) -> Option<QrCode> {
+    QrCode::with_error_correction_level(text, EcLevel::M).ok()
 }
 
 /// Draws each run of dark modules as a rectangle.

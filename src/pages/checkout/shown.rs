@@ -4,11 +4,13 @@ use till_domain::checkout::CheckoutStatus;
 use till_domain::customer_action::{CustomerAction, CustomerStep};
 use till_domain::ids::MerchantId;
 use till_domain::merchant::PaymentMethod;
+use till_domain::money::{AmountMinor, Currency, Money};
 use till_domain::payment::Payment;
-use till_domain::session::InstallmentPlan;
+use till_domain::session::InterestBearer;
 
+use super::failure::explained_code;
 use super::view::{CheckoutView, Line, OfferedPlan, SavedCard, State};
-use crate::service::{ShownCheckout, given_up_to, in_ascii, returned_to};
+use crate::service::{PlanTerms, ShownCheckout, given_up_to, in_ascii, plan_terms, returned_to};
 
 /// The seconds after its completion for which the page goes on to the shop by itself.
 const JUST_NOW_SECONDS: u64 = 10;
@@ -40,22 +42,33 @@ pub(super) fn view(merchant_id: MerchantId, shown: &ShownCheckout, wallet: Optio
             .iter()
             .map(|card| SavedCard {
                 card_id: card.id.to_string(),
-                scheme: card.card.scheme.display_name().to_owned(),
+                scheme: card.card.scheme,
                 last_digits: card.card.last_digits.clone(),
                 expiry: format!("{:02}/{:02}", card.card.expiry.month, card.card.expiry.year % 100),
             })
             .collect(),
-        plans: plans(&offered.methods),
+        plans: offered.plans().into_iter().map(|terms| offered_plan(terms, Some(checkout.money.currency))).collect(),
         offers_saving: checkout.offers_saved_cards,
+        is_sandbox: offered.is_sandbox,
         state: state(shown, wallet),
     }
 }
 
-/// The instalment plans of some methods.
+/// The instalment plans of some methods, for an amount that is not known.
 pub(super) fn plans(methods: &[PaymentMethod]) -> Vec<OfferedPlan> {
-    let has_plans = methods.contains(&PaymentMethod::Installment);
-    let plans = InstallmentPlan::ALL.into_iter().filter(|_| has_plans);
-    plans.map(|plan| OfferedPlan { plan_id: plan.id().to_owned(), name: plan.display_name().to_owned() }).collect()
+    let terms = plan_terms(methods, InterestBearer::Customer, None);
+    terms.into_iter().map(|terms| offered_plan(terms, None)).collect()
+}
+
+fn offered_plan(terms: PlanTerms, currency: Option<Currency>) -> OfferedPlan {
+    let sum = |minor| Some(Money { amount: AmountMinor::new(minor).ok()?, currency: currency? });
+    OfferedPlan {
+        plan_id: terms.plan.id().to_owned(),
+        name: terms.plan.display_name().to_owned(),
+        interest_rate: terms.interest_rate,
+        monthly: terms.cost.and_then(|cost| sum(cost.monthly_minor)),
+        total: terms.cost.and_then(|cost| sum(cost.total_minor)),
+    }
 }
 
 fn state(shown: &ShownCheckout, wallet: Option<String>) -> State {
@@ -65,14 +78,22 @@ fn state(shown: &ShownCheckout, wallet: Option<String>) -> State {
             shop: in_ascii(&returned_to(payment)),
             just_now: checkout.ended_at.is_some_and(|at| shown.now < at.plus_seconds(JUST_NOW_SECONDS)),
         },
-        (CheckoutStatus::Completed | CheckoutStatus::Expired, _) => State::Expired,
+        (CheckoutStatus::Completed | CheckoutStatus::Expired, payment) => {
+            State::Expired { failed: payment.as_ref().and_then(failed) }
+        }
         (CheckoutStatus::Open, _) if shown.profile.suspended => State::Suspended,
         (CheckoutStatus::Open, Some(payment)) if checkout.in_progress => in_progress(shown, payment, wallet),
         (CheckoutStatus::Open, payment) => State::Choosing {
-            failed: payment.as_ref().and_then(|payment| Some(payment.failure.as_ref()?.code.clone())),
+            failed: payment.as_ref().and_then(failed),
             chosen: payment.as_ref().map(|payment| payment.instrument.method()),
         },
     }
+}
+
+/// The code that explains why a payment failed.
+fn failed(payment: &Payment) -> Option<String> {
+    let code = &payment.failure.as_ref()?.code;
+    Some(explained_code(code, payment.instrument.method()).to_owned())
 }
 
 fn in_progress(shown: &ShownCheckout, payment: &Payment, wallet: Option<String>) -> State {

@@ -1,7 +1,13 @@
 //! What the page of a checkout shows.
 
+use till_domain::card::CardScheme;
 use till_domain::merchant::PaymentMethod;
 use till_domain::money::Money;
+
+use super::amount::amount;
+use super::locale::Locale;
+use super::message::Message;
+use super::words::{Phrase, Words};
 
 /// A checkout for its customer.
 #[derive(Debug, Clone)]
@@ -28,6 +34,8 @@ pub(super) struct CheckoutView {
     pub(super) plans: Vec<OfferedPlan>,
     /// True when the customer may save the card.
     pub(super) offers_saving: bool,
+    /// True while the acquirer is the sandbox, where no money moves.
+    pub(super) is_sandbox: bool,
     pub(super) state: State,
 }
 
@@ -44,8 +52,7 @@ pub(super) struct Line {
 #[derive(Debug, Clone)]
 pub(super) struct SavedCard {
     pub(super) card_id: String,
-    /// The name of its scheme, such as `Visa`.
-    pub(super) scheme: String,
+    pub(super) scheme: CardScheme,
     pub(super) last_digits: String,
     /// `MM/YY`.
     pub(super) expiry: String,
@@ -57,6 +64,35 @@ pub(super) struct OfferedPlan {
     pub(super) plan_id: String,
     /// Its name for a customer.
     pub(super) name: String,
+    /// The interest that the customer pays, in percent a month; none where the acquirer does not tell it, like the amounts.
+    pub(super) interest_rate: Option<String>,
+    /// The amount of each month.
+    pub(super) monthly: Option<Money>,
+    /// All amounts together.
+    pub(super) total: Option<Money>,
+}
+
+impl OfferedPlan {
+    /// What the customer pays by the plan, in words, as far as it is known.
+    pub(super) fn terms(&self, words: Words) -> Vec<Phrase> {
+        let rate = self.interest_rate.as_deref().map(|rate| percent(rate, words.locale));
+        let sum = |money: Option<Money>| money.map(|money| amount(money, words.locale));
+        let known = [
+            rate.map(|rate| words.with(Message::PlanInterest, &[("rate", &rate)])),
+            sum(self.monthly).map(|amount| words.with(Message::PlanMonthly, &[("amount", &amount)])),
+            sum(self.total).map(|amount| words.with(Message::PlanTotal, &[("amount", &amount)])),
+        ];
+        known.into_iter().flatten().collect()
+    }
+}
+
+/// A decimal without zeros at its end, with the separator of the language.
+fn percent(rate: &str, locale: Locale) -> String {
+    let shortest = if rate.contains('.') { rate.trim_end_matches('0').trim_end_matches('.') } else { rate };
+    match locale {
+        Locale::German => shortest.replace('.', ","),
+        Locale::English | Locale::Thai | Locale::Japanese | Locale::Arabic => shortest.to_owned(),
+    }
 }
 
 /// The state that the page shows.
@@ -102,7 +138,10 @@ pub(super) enum State {
         just_now: bool,
     },
     /// It can no longer be paid.
-    Expired,
+    Expired {
+        /// The failure code of the last payment.
+        failed: Option<String>,
+    },
     /// The merchant is suspended.
     Suspended,
 }

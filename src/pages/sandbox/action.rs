@@ -22,7 +22,6 @@ struct Button {
 #[derive(Template)]
 #[template(path = "sandbox_action.html")]
 struct OpenPage<'a> {
-    style: &'a str,
     heading: &'a str,
     question: &'a str,
     merchant: &'a str,
@@ -33,9 +32,15 @@ struct OpenPage<'a> {
 #[derive(Template)]
 #[template(path = "sandbox_sent.html")]
 struct SentPage<'a> {
-    style: &'a str,
     merchant: &'a str,
     amount: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "sandbox_expired.html")]
+struct ExpiredPage<'a> {
+    merchant: &'a str,
+    way_back: &'a str,
 }
 
 /// Shows the page, or does what its button says.
@@ -49,13 +54,13 @@ pub(super) async fn open(
     let customer = service.asked_customer(&action).await?;
     request.log_subject(action.merchant);
     if !customer.is_open {
-        return Err(expired());
+        return Ok(expired(&action, &customer));
     }
     let Some(form) = request.form() else { return Ok(shown(&action, &customer)) };
     let outcome = form.only(OUTCOME).and_then(|name| outcome_of(page, name)).ok_or_else(no_button)?;
     match service.sandbox.act(id, outcome).await.map_err(unavailable)? {
         ActResult::Recorded => Ok(acted(&action, &customer, outcome)),
-        ActResult::Nothing => Err(expired()),
+        ActResult::Nothing => Ok(expired(&action, &customer)),
     }
 }
 
@@ -73,7 +78,6 @@ fn outcome_of(page: ActionPage, name: &str) -> Option<ActionOutcome> {
 fn shown(action: &ShownAction, customer: &AskedCustomer) -> PageReply {
     let (heading, question) = words(action.page);
     let page = OpenPage {
-        style: style::path(),
         heading,
         question,
         merchant: &customer.merchant,
@@ -89,7 +93,7 @@ fn acted(action: &ShownAction, customer: &AskedCustomer, outcome: ActionOutcome)
     if (action.page, outcome) != (ActionPage::Wallet, ActionOutcome::Succeed) {
         return PageReply::see_other(action.return_path.clone());
     }
-    let page = SentPage { style: style::path(), merchant: &customer.merchant, amount: &amount(action.money) };
+    let page = SentPage { merchant: &customer.merchant, amount: &amount(action.money) };
     PageReply::html(page.render().expect("a template into a text cannot fail"))
 }
 
@@ -127,8 +131,10 @@ fn unknown() -> ApiError {
     ApiError::new(Code::NotFound, "There is no such action.")
 }
 
-fn expired() -> ApiError {
-    ApiError::new(Code::InvalidState, "The customer has acted, or the time is over.")
+/// The page once the customer has acted, or the time is over. It leads back, as acting would have.
+fn expired(action: &ShownAction, customer: &AskedCustomer) -> PageReply {
+    let page = ExpiredPage { merchant: &customer.merchant, way_back: &action.return_path };
+    PageReply::html(page.render().expect("a template into a text cannot fail")).refused(Code::InvalidState)
 }
 
 fn no_button() -> ApiError {
@@ -158,15 +164,15 @@ mod tests {
     fn nothing_stands_unescaped_on_a_page() {
         let merchant = "</dd><script>alert('1')</script>\"&";
         let page = OpenPage {
-            style: style::path(),
             heading: "Sandbox bank",
             question: "?",
             merchant,
             amount: "THB\u{a0}1.00",
             buttons: buttons(ActionPage::Bank),
         };
-        let sent = SentPage { style: style::path(), merchant, amount: "THB\u{a0}1.00" };
-        for text in [page.render(), sent.render()].map(|text| text.expect("a text")) {
+        let sent = SentPage { merchant, amount: "THB\u{a0}1.00" };
+        let expired = ExpiredPage { merchant, way_back: "/return/x/y" };
+        for text in [page.render(), sent.render(), expired.render()].map(|text| text.expect("a text")) {
             assert!(!text.contains("<script") && !text.contains("'1'") && text.contains("&#60;script"), "{text}");
         }
     }

@@ -13,24 +13,20 @@ const TEXT: &str = "text";
 
 #[derive(Template)]
 #[template(path = "sandbox_scan.html")]
-struct ScanPage<'a> {
-    style: &'a str,
-}
+struct ScanPage;
 
 #[derive(Template)]
 #[template(path = "sandbox_no_bill.html")]
-struct NoBillPage<'a> {
-    style: &'a str,
-}
+struct NoBillPage;
 
 /// Shows the page, or sends the browser to the wallet's page for the text.
 pub(super) async fn open(service: Shared, request: BrowserRequest) -> Result<PageReply, ApiError> {
-    let Some(form) = request.form() else { return Ok(html(&ScanPage { style: style::path() })) };
+    let Some(form) = request.form() else { return Ok(html(&ScanPage)) };
     let text = form.only(TEXT).unwrap_or_default().trim();
     let bill = service.sandbox.find_bill(text).await.map_err(unavailable)?;
     Ok(match bill {
         Some(action) => PageReply::see_other(action.path()),
-        None => html(&NoBillPage { style: style::path() }).refused(Code::NotFound),
+        None => html(&NoBillPage).refused(Code::NotFound),
     })
 }
 

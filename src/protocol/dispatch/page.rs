@@ -242,8 +242,8 @@ pub(super) enum PageContent {
     SeeOther(String),
     /// A file that pages load.
     Asset(Bytes, &'static str),
-    /// Another text, with its media type.
-    Text(String, &'static str),
+    /// Another content, with its media type.
+    Other(Bytes, &'static str),
 }
 
 /// A page's answer.
@@ -287,7 +287,13 @@ impl PageReply {
     /// A text of this media type.
     #[must_use]
     pub fn text(text: String, media_type: &'static str) -> PageReply {
-        PageReply::of(PageContent::Text(text, media_type))
+        PageReply::bytes(text.into_bytes(), media_type)
+    }
+
+    /// Bytes of this media type.
+    #[must_use]
+    pub fn bytes(bytes: Vec<u8>, media_type: &'static str) -> PageReply {
+        PageReply::of(PageContent::Other(Bytes::from(bytes), media_type))
     }
 
     /// The same, which browsers may keep for five minutes.

@@ -35,7 +35,7 @@ impl PageReply {
         match (&self.content, self.code) {
             (_, Some(code)) => code.page_status(),
             (PageContent::SeeOther(_), None) => StatusCode::SEE_OTHER,
-            (PageContent::Html(_) | PageContent::Asset(..) | PageContent::Text(..), None) => StatusCode::OK,
+            (PageContent::Html(_) | PageContent::Asset(..) | PageContent::Other(..), None) => StatusCode::OK,
         }
     }
 }
@@ -52,11 +52,11 @@ impl PageFrame {
                 response.insert_header((header::CACHE_CONTROL, ASSET_CACHE));
                 response.insert_header((header::CONTENT_TYPE, media_type)).body(bytes)
             }
-            PageContent::Text(text, media_type) => {
+            PageContent::Other(bytes, media_type) => {
                 if reply.is_kept {
                     response.insert_header((header::CACHE_CONTROL, KEPT_CACHE));
                 }
-                response.insert_header((header::CONTENT_TYPE, media_type)).body(text)
+                response.insert_header((header::CONTENT_TYPE, media_type)).body(bytes)
             }
         }
     }

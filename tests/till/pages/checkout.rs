@@ -137,7 +137,7 @@ fn a_qr_code_is_shown_and_can_be_given_up_for_another_way() {
     let given_up = customer.session();
     customer.posts(&[("action", "another_way"), ("replaces", &given_up)]);
     let text = customer.page_with("Choose how to pay");
-    assert!(text.contains("Payment failed") && text.contains("THB"), "{text}");
+    assert!(text.contains("You cancelled this payment") && !text.contains("Payment failed"), "{text}");
     customer.posts(&[
         ("action", "pay"),
         ("payment_method", "INSTALLMENT"),
@@ -275,7 +275,14 @@ fn the_color_of_the_merchant_is_a_style_sheet_of_its_own() {
     let customer = Customer::of(&json!({}));
     let color = json!({ "merchant_id": customer.shop.merchant_id, "color": "#0a7d55" });
     customer.server.admin("update-merchant", &color).ok();
-    assert!(customer.page().contains("/pay/color/0a7d55.css"));
+    let text = customer.page();
+    let begin = text.find("/pay/color/0a7d55-").expect("the style with the colour");
+    let path = text[begin..].split('"').next().expect("its end");
+    let whole = customer.browser.get(path);
+    assert_eq!((whole.status, whole.header("content-type")), (200, Some("text/css; charset=utf-8")));
+    assert!(whole.body.len() > 5_000 && whole.body.ends_with(b":root{--merchant-deep:#0a7d55}"));
+    let of_another_style = path.replace(&path[path.len() - 20..], "0123456789abcdef.css");
+    assert_eq!(customer.browser.get(&of_another_style).status, 404);
     let sheet = customer.browser.get("/pay/color/0a7d55.css");
     assert_eq!(sheet.header("content-type"), Some("text/css; charset=utf-8"));
     assert_eq!(sheet.body, b":root{--merchant-deep:#0a7d55}");
@@ -351,6 +358,54 @@ fn the_frames_qr_code_is_a_picture_as_long_as_it_can_be_scanned() {
     let asked = super::browser::Asked { session, payment, step: text };
     browser.post(&page_of(browser, &asked), SUCCEED);
     wait_until(PATIENCE, "it is gone", || browser.get(&path).status == 404);
+}
+
+#[test]
+fn the_qr_code_of_the_page_is_a_png_as_long_as_it_can_be_scanned() {
+    let customer = Customer::of(&json!({}));
+    customer.posts(&[("action", "pay"), ("payment_method", "PROMPTPAY")]);
+    let text = customer.page_with("Scan to pay");
+    let session = customer.session();
+    let path = format!("/pay/{}/qr/{session}", customer.shop.merchant_id);
+    assert!(text.contains(&format!("<a class=\"other\" href=\"{path}\" download=\"promptpay-qr.png\"")), "{text}");
+    assert!(text.contains(&format!("<img src=\"{path}\"")), "{text}");
+    let picture = customer.browser.get(&path);
+    assert_eq!((picture.status, picture.header("content-type")), (200, Some("image/png")));
+    assert_eq!(picture.header("cache-control"), Some("no-store"));
+    assert!(picture.body.starts_with(b"\x89PNG\r\n\x1a\n") && picture.body.len() < 4_000);
+    for unknown in ["pse_01h2e8kqvbfwea724h75qc655w", "x"] {
+        let answer = customer.browser.get(&format!("/pay/{}/qr/{unknown}", customer.shop.merchant_id));
+        assert_eq!(answer.status, 404);
+    }
+    customer.posts(&[("action", "another_way"), ("replaces", &session)]);
+    customer.page_with("Choose how to pay");
+    assert_eq!(customer.browser.get(&path).status, 404, "nobody scans a code that was given up");
+}
+
+#[test]
+fn every_page_has_an_icon_and_so_has_a_browsers_first_look() {
+    let customer = Customer::of(&json!({}));
+    let pages = [customer.path.as_str(), "/sandbox/scan", "/return/x/y", "/pay/x/y"];
+    for text in pages.map(|path| String::from_utf8(customer.browser.get(path).body).expect("UTF-8")) {
+        let begin = text.find("/assets/icon-").unwrap_or_else(|| panic!("no icon: {text}"));
+        let icon = customer.browser.get(text[begin..].split('"').next().expect("its end"));
+        assert_eq!((icon.status, icon.header("content-type")), (200, Some("image/svg+xml")));
+        assert_eq!(icon.header("cache-control"), Some("public, max-age=31536000, immutable"));
+        let first = customer.browser.get("/favicon.ico");
+        assert_eq!((first.status, &first.body), (200, &icon.body));
+    }
+}
+
+#[test]
+fn the_tenth_decline_says_why_no_other_attempt_is_possible() {
+    let customer = Customer::of(&json!({ "amount": "123492", "payment_methods": ["MOBILE_BANKING"] }));
+    for attempt in 1..=10 {
+        customer.posts(&[("action", "pay"), ("payment_method", "MOBILE_BANKING")]);
+        customer.page_with("This payment cannot be made at the moment.");
+        assert_eq!(customer.found()["attempts"], attempt);
+    }
+    let text = customer.page_with("This checkout has expired");
+    assert!(text.contains("No further attempt is possible here") && text.contains("shop.example/cart"), "{text}");
 }
 
 #[test]

@@ -59,6 +59,7 @@ fn a_customer_acts_once() {
         for _ in 0..2 {
             let again = page(&browser.post(&asked.step, "outcome=succeed"), 410);
             assert!(again.contains("<h1>This page has expired</h1>"), "{again}");
+            assert!(again.contains(&format!("href=\"{}\"", return_path(&shop, &asked))), "it leads back: {again}");
             page(&browser.get(&asked.step), 410);
         }
         let payment = shop.settled(&asked.payment);

@@ -2,6 +2,8 @@
 
 pay-merchant = ادفع إلى { $merchant }
 checkout = الدفع
+sandbox = وضع الاختبار
+sandbox-title = لا تتحرك أي أموال حقيقية
 order = طلبك
 return-to = العودة إلى { $merchant }
 language = اللغة
@@ -26,6 +28,9 @@ security-code = رمز الأمان
 name-on-card = الاسم على البطاقة
 save-card = احفظ هذه البطاقة للمرة القادمة
 installment-plan = خطة التقسيط
+plan-interest = الفائدة: { $rate }% شهريًا.
+plan-monthly = تدفع { $amount } كل شهر.
+plan-total = المجموع { $amount }.
 pay-amount = ادفع { $amount }
 cards-need-script = يتطلب الدفع ببطاقة جديدة تفعيل JavaScript. فعّله وأعد تحميل الصفحة، أو اختر طريقة دفع أخرى.
 
@@ -36,6 +41,7 @@ number-wrong = تحقق من رقم البطاقة
 expiry-wrong = تحقق من تاريخ الانتهاء
 card-expired = انتهت صلاحية هذه البطاقة
 code-missing = أدخل رمز الأمان
+code-of-four = أدخل رمز الأمان: أربعة أرقام على وجه البطاقة
 name-missing = أدخل الاسم الموجود على البطاقة
 
 ## A payment in progress
@@ -49,6 +55,7 @@ another-way = ادفع بطريقة أخرى
 scan = امسح للدفع
 scan-text = امسح الرمز بتطبيق البنك للدفع
 qr-image = رمز PromptPay المربع
+save-qr = احفظ رمز QR
 qr-text = نص رمز QR
 copy-qr = نسخ نص رمز QR
 copied = تم النسخ
@@ -65,12 +72,15 @@ failed-insufficient-funds = الرصيد في هذه البطاقة أو الح�
 failed-expired-card = يفيد بنكك بأن صلاحية هذه البطاقة قد انتهت.
 failed-incorrect-code = رمز الأمان غير صحيح. تحقق منه على بطاقتك.
 failed-incorrect-number = رقم البطاقة غير صحيح. تحقق منه على بطاقتك.
+failed-not-confirmed = لم يتمكن بنكك من التأكد من هويتك.
+failed-unavailable = لا يمكن إتمام هذه الدفعة في الوقت الحالي.
 failed-declined = رفض بنكك هذه الدفعة.
 failed-canceled = لقد ألغيت هذه الدفعة. لم يُخصم أي مبلغ.
 failed-timed-out = لم يصل التأكيد في الوقت المحدد. لم يُخصم أي مبلغ.
 try-again = حاول مرة أخرى أو اختر طريقة دفع أخرى.
 expired = انتهت صلاحية صفحة الدفع هذه
 expired-text = لم يُخصم أي مبلغ هنا. عد إلى المتجر للطلب مرة أخرى.
+no-more-attempts = لا يمكن إجراء محاولة أخرى هنا، ولم يُخصم أي مبلغ. عد إلى المتجر للطلب مرة أخرى.
 suspended = لا يمكن الدفع في الوقت الحالي
 suspended-text = يُرجى سؤال المتجر عن كيفية الدفع.
 unknown = الصفحة غير موجودة

@@ -2,6 +2,8 @@
 
 pay-merchant = An { $merchant } zahlen
 checkout = Bezahlen
+sandbox = Testmodus
+sandbox-title = Es fließt kein echtes Geld
 order = Ihre Bestellung
 return-to = Zurück zu { $merchant }
 language = Sprache
@@ -26,6 +28,9 @@ security-code = Prüfnummer
 name-on-card = Name auf der Karte
 save-card = Diese Karte für das nächste Mal speichern
 installment-plan = Ratenplan
+plan-interest = Zinsen: { $rate } % im Monat.
+plan-monthly = Sie zahlen jeden Monat { $amount }.
+plan-total = Insgesamt { $amount }.
 pay-amount = { $amount } zahlen
 cards-need-script = Für die Zahlung mit einer neuen Karte wird JavaScript benötigt. Schalten Sie es ein und laden Sie die Seite neu, oder wählen Sie eine andere Zahlungsart.
 
@@ -36,6 +41,7 @@ number-wrong = Prüfen Sie die Kartennummer
 expiry-wrong = Prüfen Sie das Ablaufdatum
 card-expired = Diese Karte ist abgelaufen
 code-missing = Geben Sie die Prüfnummer ein
+code-of-four = Geben Sie die Prüfnummer ein: vier Ziffern auf der Vorderseite der Karte
 name-missing = Geben Sie den Namen auf der Karte ein
 
 ## A payment in progress
@@ -49,6 +55,7 @@ another-way = Anders bezahlen
 scan = Scannen und zahlen
 scan-text = Scannen Sie zum Bezahlen mit Ihrer Banking-App
 qr-image = PromptPay-QR-Code
+save-qr = QR-Code speichern
 qr-text = Text des QR-Codes
 copy-qr = Text des QR-Codes kopieren
 copied = Kopiert
@@ -65,12 +72,15 @@ failed-insufficient-funds = Auf dieser Karte oder diesem Konto ist nicht genug G
 failed-expired-card = Ihre Bank sagt, dass diese Karte abgelaufen ist.
 failed-incorrect-code = Die Prüfnummer ist falsch. Sehen Sie auf Ihrer Karte nach.
 failed-incorrect-number = Die Kartennummer ist falsch. Sehen Sie auf Ihrer Karte nach.
+failed-not-confirmed = Ihre Bank konnte nicht bestätigen, dass Sie es sind.
+failed-unavailable = Diese Zahlung ist im Moment nicht möglich.
 failed-declined = Ihre Bank hat diese Zahlung abgelehnt.
 failed-canceled = Sie haben diese Zahlung abgebrochen. Es wurde nichts abgebucht.
 failed-timed-out = Die Zahlung wurde nicht rechtzeitig bestätigt. Es wurde nichts abgebucht.
 try-again = Versuchen Sie es noch einmal, oder wählen Sie eine andere Zahlungsart.
 expired = Diese Bezahlseite ist abgelaufen
 expired-text = Hier wurde nichts abgebucht. Gehen Sie zurück zum Shop, um noch einmal zu bestellen.
+no-more-attempts = Hier ist kein weiterer Versuch möglich, und es wurde nichts abgebucht. Gehen Sie zurück zum Shop, um noch einmal zu bestellen.
 suspended = Zahlungen sind im Moment nicht möglich
 suspended-text = Bitte fragen Sie den Shop, wie Sie zahlen können.
 unknown = Seite nicht gefunden

@@ -2,6 +2,8 @@
 
 pay-merchant = Pay { $merchant }
 checkout = Checkout
+sandbox = Sandbox
+sandbox-title = No real money moves
 order = Your order
 return-to = Return to { $merchant }
 language = Language
@@ -26,6 +28,9 @@ security-code = Security code
 name-on-card = Name on card
 save-card = Save this card for next time
 installment-plan = Instalment plan
+plan-interest = Interest: { $rate }% a month.
+plan-monthly = You pay { $amount } each month.
+plan-total = In total { $amount }.
 pay-amount = Pay { $amount }
 cards-need-script = Paying by a new card needs JavaScript. Turn it on and load this page again, or choose another way to pay.
 
@@ -36,6 +41,7 @@ number-wrong = Check the card number
 expiry-wrong = Check the expiry date
 card-expired = This card has expired
 code-missing = Enter the security code
+code-of-four = Enter the security code: four digits on the front of the card
 name-missing = Enter the name on the card
 
 ## A payment in progress
@@ -49,6 +55,7 @@ another-way = Pay another way
 scan = Scan to pay
 scan-text = Scan with your banking app to pay
 qr-image = PromptPay QR code
+save-qr = Save QR code
 qr-text = QR code text
 copy-qr = Copy QR code text
 copied = Copied
@@ -65,12 +72,15 @@ failed-insufficient-funds = There is not enough money on this card or account.
 failed-expired-card = Your bank says that this card has expired.
 failed-incorrect-code = The security code is wrong. Check it on your card.
 failed-incorrect-number = The card number is wrong. Check it on your card.
+failed-not-confirmed = Your bank could not confirm that it is you.
+failed-unavailable = This payment cannot be made at the moment.
 failed-declined = Your bank declined this payment.
 failed-canceled = You cancelled this payment. Nothing was charged.
 failed-timed-out = There was no confirmation in time. Nothing was charged.
 try-again = Try again, or choose another way to pay.
 expired = This checkout has expired
 expired-text = Nothing was charged here. Go back to the shop to order again.
+no-more-attempts = No further attempt is possible here, and nothing was charged. Go back to the shop to order again.
 suspended = Payments are not possible at the moment
 suspended-text = Please ask the shop how you can pay.
 unknown = Page not found

@@ -2,6 +2,8 @@
 
 pay-merchant = { $merchant } へのお支払い
 checkout = お支払い
+sandbox = サンドボックス
+sandbox-title = 実際のお金は動きません
 order = ご注文内容
 return-to = { $merchant } に戻る
 language = 言語
@@ -26,6 +28,9 @@ security-code = セキュリティコード
 name-on-card = カード名義人
 save-card = 次回のためにこのカードを保存する
 installment-plan = 分割払いプラン
+plan-interest = 利息は月 { $rate }% です。
+plan-monthly = 毎月のお支払いは { $amount } です。
+plan-total = お支払い総額は { $amount } です。
 pay-amount = { $amount } を支払う
 cards-need-script = 新しいカードでのお支払いには JavaScript が必要です。有効にして再読み込みするか、別のお支払い方法を選択してください。
 
@@ -36,6 +41,7 @@ number-wrong = カード番号を確認してください
 expiry-wrong = 有効期限を確認してください
 card-expired = このカードは有効期限が切れています
 code-missing = セキュリティコードを入力してください
+code-of-four = カード表面にある4桁のセキュリティコードを入力してください
 name-missing = カード名義人を入力してください
 
 ## A payment in progress
@@ -49,6 +55,7 @@ another-way = 別の方法で支払う
 scan = スキャンして支払う
 scan-text = 銀行のアプリで読み取ってお支払いください
 qr-image = PromptPay の QR コード
+save-qr = QR コードを保存
 qr-text = QR コードの文字列
 copy-qr = QR コードの文字列をコピー
 copied = コピーしました
@@ -65,12 +72,15 @@ failed-insufficient-funds = このカードまたは口座の残高が不足し�
 failed-expired-card = このカードは有効期限が切れていると銀行から連絡がありました。
 failed-incorrect-code = セキュリティコードが正しくありません。カードをご確認ください。
 failed-incorrect-number = カード番号が正しくありません。カードをご確認ください。
+failed-not-confirmed = ご本人であることを銀行が確認できませんでした。
+failed-unavailable = 現在このお支払いを行うことができません。
 failed-declined = 銀行がこのお支払いを承認しませんでした。
 failed-canceled = お支払いをキャンセルしました。請求は発生していません。
 failed-timed-out = 時間内に確認されませんでした。請求は発生していません。
 try-again = もう一度お試しいただくか、別のお支払い方法を選択してください。
 expired = このお支払いページは有効期限が切れています
 expired-text = 請求は発生していません。ショップに戻ってもう一度ご注文ください。
+no-more-attempts = このページではこれ以上お試しいただけません。請求は発生していません。ショップに戻ってもう一度ご注文ください。
 suspended = 現在お支払いをご利用いただけません
 suspended-text = お支払い方法についてはショップにお問い合わせください。
 unknown = ページが見つかりません
