@@ -6,10 +6,10 @@ use crate::service::Shared;
 use super::{checkout, refusal, returning, sandbox, style};
 
 /// The files that pages load.
-static ASSETS: [PageAsset; 6] = {
+static ASSETS: [PageAsset; 7] = {
     let [page_style, icon] = style::ASSETS;
-    let [checkout_style, checkout_script, frame_script, till_script] = checkout::ASSETS;
-    [page_style, icon, checkout_style, checkout_script, frame_script, till_script]
+    let [checkout_style, checkout_script, mounted_script, frame_script, till_script] = checkout::ASSETS;
+    [page_style, icon, checkout_style, checkout_script, mounted_script, frame_script, till_script]
 };
 
 /// All pages of the public listener. The first pattern that matches is taken.

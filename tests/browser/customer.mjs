@@ -93,10 +93,10 @@ export async function isBackAt(page, shop, checkoutId) {
 }
 
 /** Pays the bill of the code that the page shows, on a phone. */
-export async function payOnPhone(page, context, button = "Pay") {
+export async function payOnPhone(page, context, button = "Pay", base = page.url()) {
   const address = await page.getByRole("link", { name: "Open the sandbox wallet" }).getAttribute("href");
   const phone = await context.newPage();
-  await phone.goto(new URL(address, page.url()).href);
+  await phone.goto(new URL(address, base).href);
   await act(phone, button);
   if (button === "Pay") await phone.getByRole("heading", { level: 1, name: "Payment sent" }).waitFor();
   await phone.close();

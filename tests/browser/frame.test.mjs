@@ -1,7 +1,7 @@
-// `Till.mount`: the payment form in the shop's own page.
+// `Till.mount` without a checkout: the payment form in the shop's own page, whose server initiates the payment.
 import assert from "node:assert/strict";
 
-import { CARD, CHALLENGED, DECLINED, act, reaches, typeCard } from "./customer.mjs";
+import { CARD, CHALLENGED, DECLINED, act, anotherWay, heading, reaches, typeCard } from "./customer.mjs";
 import { isTold, openMounted, told } from "./mounted.mjs";
 import { axeFindings } from "./states.mjs";
 import { post, until } from "./server.mjs";
@@ -60,6 +60,8 @@ scene("a declined card can be followed by another, a challenge moves the shop's 
   await typeCard(frame, DECLINED);
   await buy(page);
   await isTold(page, "onPaymentFailed");
+  const [[, failure]] = await told(page, "onPaymentFailed");
+  assert.deepEqual(failure, { code: "card_declined", message: "Your bank declined this payment." });
   await frame.getByRole("alert").getByText("Your bank declined this payment.").waitFor();
   assert.equal(await frame.getByLabel("Card number").inputValue(), "");
   await typeCard(frame, CHALLENGED);
@@ -70,6 +72,108 @@ scene("a declined card can be followed by another, a challenge moves the shop's 
   await page.waitForURL(`${shop.origin}/done?payment_id=*`);
   const { payments: all } = await shop.keepsMoneyOnce(payments(shop));
   assert.equal(all.length, 2);
+});
+
+scene("[short] the form says the true reason of each failure", async ({ shop, page }) => {
+  const frame = await openMounted(shop, page);
+  const reasons = [
+    ["4000000000009995", "insufficient_funds", "There is not enough money on this card or account."],
+    ["4000000000000069", "expired_card", "Your bank says that this card has expired."],
+    ["4000000000000127", "incorrect_cvc", "The security code is wrong. Check it on your card."],
+    ["4000008400001611", "authentication_rejected", "Your bank declined this payment."],
+  ];
+  for (const [place, [number, code, message]] of reasons.entries()) {
+    await typeCard(frame, number);
+    await buy(page);
+    await isTold(page, "onPaymentFailed", place + 1);
+    assert.deepEqual((await told(page, "onPaymentFailed"))[place][1], { code, message });
+    await frame.getByRole("alert").getByText(message).waitFor();
+  }
+  await typeCard(frame);
+  await buy(page);
+  await isTold(page, "onPaymentSuccess");
+  await shop.keepsMoneyOnce(payments(shop));
+});
+
+/** Whoever tells is asked: of a payment that nobody made there is nothing to tell. */
+async function isToldOfNothing(page) {
+  for (const name of ["onPaymentFailed", "onPaymentSuccess", "onError"]) assert.deepEqual(await told(page, name), [], name);
+}
+
+scene("[short] a rejected promise shows the choice again, with the words of the shop as text", async ({ shop, page }) => {
+  const frame = await openMounted(shop, page);
+  const words = `Another tab pays this order. <b>${"ก".repeat(300)}</b>`;
+  await page.route("**/initiate", (route) => route.fulfill({ status: 409, contentType: "text/plain; charset=utf-8", body: words }));
+  await typeCard(frame);
+  await buy(page);
+  await frame.getByRole("alert").getByText(Array.from(words).slice(0, 200).join(""), { exact: true }).waitFor();
+  assert.equal(await frame.locator("[data-trouble] b").count(), 0);
+  assert.equal(await frame.getByText("Payment failed").isVisible(), false);
+  await isToldOfNothing(page);
+  await page.unroute("**/initiate");
+  await typeCard(frame);
+  await buy(page);
+  await isTold(page, "onPaymentSuccess");
+  await shop.keepsMoneyOnce(payments(shop));
+});
+
+scene("a rejection whose payment was made all the same is followed to its end", async ({ shop, page }) => {
+  const frame = await openMounted(shop, page);
+  await page.route("**/initiate", async (route) => {
+    await route.fetch();
+    await route.fulfill({ status: 500, body: "Please try again." });
+  });
+  await frame.getByRole("radio", { name: "PromptPay QR" }).check();
+  await buy(page);
+  await frame.getByRole("alert").getByText("Please try again.").waitFor();
+  await isToldOfNothing(page);
+  const [given] = await payments(shop)();
+  assert.deepEqual([given.status, given.failure_code], ["FAILED", "canceled_by_customer"]);
+  await typeCard(frame);
+  await buy(page);
+  await isTold(page, "onPaymentSuccess");
+  const { payments: all } = await shop.keepsMoneyOnce(payments(shop));
+  assert.equal(all.length, 2);
+});
+
+scene("cancel() of a payment that was never initiated shows the choice, and nothing failed", async ({ shop, page }) => {
+  const frame = await openMounted(shop, page);
+  await page.route("**/initiate", () => {});
+  await typeCard(frame);
+  await buy(page);
+  await heading(frame, "Processing your payment").waitFor();
+  await isTold(page, "onPaymentSessionReady");
+  await page.evaluate(() => window.form.cancel());
+  await frame.getByLabel("Card number").waitFor();
+  await page.waitForTimeout(500);
+  assert.equal(await frame.getByText("Payment failed").isVisible(), false);
+  await isToldOfNothing(page);
+  await page.unroute("**/initiate");
+  await typeCard(frame);
+  await buy(page);
+  await isTold(page, "onPaymentSuccess");
+  await shop.keepsMoneyOnce(payments(shop));
+});
+
+scene("a window that does not reach the issuer finds the link to it, or another way", async ({ shop, page }) => {
+  const frame = await openMounted(shop, page);
+  await page.route("**/sandbox/**", (route) => route.fulfill({ status: 204 }));
+  for (const isGivenUp of [true, false]) {
+    await typeCard(frame, CHALLENGED);
+    await buy(page);
+    await heading(frame, "Confirm with your bank").waitFor();
+    if (!isGivenUp) break;
+    await anotherWay(frame).click();
+    await isTold(page, "onPaymentFailed");
+    assert.equal((await told(page, "onPaymentFailed"))[0][1].code, "canceled_by_customer");
+  }
+  await page.unroute("**/sandbox/**");
+  await frame.getByRole("link", { name: "Continue to your bank" }).click();
+  await reaches(page, "challenge");
+  assert.equal(page.frames().length, 1);
+  await act(page, "Authenticate");
+  await page.waitForURL(`${shop.origin}/done?payment_id=*`);
+  await shop.keepsMoneyOnce(payments(shop));
 });
 
 scene("a QR code is shown in the frame, given up, shown again and paid on a phone", async ({ till, shop, customer, page }) => {

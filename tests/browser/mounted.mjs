@@ -2,9 +2,8 @@
 
 /** The page of the shop. `script` is the element that loads the client SDK. */
 export function mountPage(shop, options = {}, script = `<script src="${shop.till.base}/js/v1/till.js"></script>`) {
-  const given = JSON.stringify({
-    merchantId: shop.merchantId, installationId: shop.installationId, amount: shop.amount, currency: "THB", ...options,
-  });
+  const { merchantId, installationId, amount } = shop;
+  const given = JSON.stringify(options.checkout ? options : { merchantId, installationId, amount, currency: "THB", ...options });
   return shop.page("Shop", `
 <div id="form"></div>
 <button id="buy" type="button">Buy</button>
@@ -17,10 +16,13 @@ window.mount = () => Till.mount("#form", {
   ...window.options,
   onReady: tell("onReady"),
   onChange: tell("onChange"),
-  onPaymentSessionReady: async (session) => {
+  ...(window.options.checkout ? { onExpired: tell("onExpired") } : { onPaymentSessionReady: async (session) => {
     tell("onPaymentSessionReady")(session);
-    await fetch("/initiate", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ session }) });
-  },
+    const answer = await fetch("/initiate", {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ session }),
+    });
+    if (!answer.ok) throw new Error(await answer.text());
+  } }),
   onPaymentSuccess: tell("onPaymentSuccess"),
   onPaymentFailed: tell("onPaymentFailed"),
   onError: tell("onError"),
@@ -45,4 +47,11 @@ export async function openMounted(shop, page, options, script) {
   await page.goto(`${shop.origin}/mount`);
   await isTold(page, "onReady");
   return frameOf(page);
+}
+
+/** Opens the page of the shop with a checkout, to which an issuer's page comes back after a failure. */
+export async function openCheckout(shop, page, options = {}, more = {}) {
+  const checkout = await shop.checkout({ page_url: `${shop.origin}/mount`, ...more });
+  const frame = await openMounted(shop, page, { checkout: checkout.url, ...options });
+  return { ...checkout, frame };
 }

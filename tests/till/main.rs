@@ -4,6 +4,7 @@ mod harness;
 mod first_payment;
 mod first_session;
 mod documents;
+mod client_script;
 mod api_guide;
 mod hostile;
 mod operator;

@@ -8,10 +8,20 @@ pub(super) use crate::pages::style::icon_path;
 pub(super) const STYLE: &str = include_str!("checkout.css");
 
 /// The script of the checkout page. Its first part is that of every page with card fields.
-pub(super) const CHECKOUT_SCRIPT: &str = concat!(include_str!("card_form.js"), include_str!("checkout.js"));
+pub(super) const CHECKOUT_SCRIPT: &str =
+    concat!(include_str!("card_form.js"), include_str!("hosted.js"), include_str!("checkout.js"));
 
-/// The script of the frame.
-pub(super) const FRAME_SCRIPT: &str = concat!(include_str!("card_form.js"), include_str!("frame.js"));
+/// The script of the checkout page in a frame.
+pub(super) const MOUNTED_SCRIPT: &str = concat!(
+    include_str!("card_form.js"),
+    include_str!("shop_port.js"),
+    include_str!("mounted.js"),
+    include_str!("checkout.js")
+);
+
+/// The script of the frame without a checkout.
+pub(super) const FRAME_SCRIPT: &str =
+    concat!(include_str!("card_form.js"), include_str!("shop_port.js"), include_str!("frame.js"));
 
 /// The script that a shop's page loads.
 pub(super) const TILL_SCRIPT: &str = include_str!("till.js");
@@ -19,6 +29,7 @@ pub(super) const TILL_SCRIPT: &str = include_str!("till.js");
 static STYLE_HASH: LazyLock<String> = LazyLock::new(|| hash(STYLE));
 static STYLE_PATH: LazyLock<String> = LazyLock::new(|| path("assets/checkout-", STYLE, "css"));
 static CHECKOUT_PATH: LazyLock<String> = LazyLock::new(|| path("assets/checkout-", CHECKOUT_SCRIPT, "js"));
+static MOUNTED_PATH: LazyLock<String> = LazyLock::new(|| path("assets/mounted-", MOUNTED_SCRIPT, "js"));
 static FRAME_PATH: LazyLock<String> = LazyLock::new(|| path("assets/frame-", FRAME_SCRIPT, "js"));
 static TILL_PATH: LazyLock<String> = LazyLock::new(|| path("js/till.", TILL_SCRIPT, "js"));
 
@@ -43,6 +54,11 @@ pub(super) fn style_path() -> &'static str {
 /// The path of the checkout's script.
 pub(super) fn checkout_path() -> &'static str {
     &CHECKOUT_PATH
+}
+
+/// The path of the checkout's script in a frame.
+pub(super) fn mounted_path() -> &'static str {
+    &MOUNTED_PATH
 }
 
 /// The path of the frame's script.

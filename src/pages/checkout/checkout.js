@@ -18,6 +18,15 @@
 
   // ---- News
 
+  /** What is done about news that the server refuses, or that do not come. */
+  const unheard = {
+    refused(error) {
+      host.tellError(error);
+      showAgain();
+    },
+    unanswered: (error) => host.tellError(error),
+  };
+
   /** True when the page that the server would show is another one, which is then loaded. */
   async function hasChanged() {
     const now = await server.call("retrieve-checkout", checkout);
@@ -51,6 +60,7 @@
 
   function setPaying(value) {
     isPaying = value;
+    host.setPaying(value);
     if (value) button.setAttribute("aria-disabled", "true");
     else button.removeAttribute("aria-disabled");
   }
@@ -99,10 +109,12 @@
   }
 
   function endUnpaid(error) {
-    if (error instanceof Unanswered) return setTrouble(page.notReached);
-    if (!(error instanceof Refusal)) throw error;
-    if (error.code !== "INVALID_ARGUMENTS") return showAgain();
-    if (!cardForm.showRefused(error.details)) setTrouble(page.notReached);
+    if (!(error instanceof Unanswered || error instanceof Refusal)) throw error;
+    const isOfArguments = error.code === "INVALID_ARGUMENTS";
+    if (isOfArguments && cardForm.showRefused(error.details)) return;
+    host.tellError(error);
+    if (error instanceof Refusal && !isOfArguments) showAgain();
+    else setTrouble(page.notReached);
   }
 
   /** Follows the payment that "Pay" began: only here does the page go to an issuer or bank by itself. */
@@ -110,10 +122,10 @@
     const askAtOnce = followNews(async () => {
       const action = await server.call("discover-next-action", sessionArguments(sessionId));
       if (action === "WAIT") return false;
-      if (action === "REDIRECT") location.assign(await server.call("get-redirect-url", sessionArguments(sessionId)));
+      if (action === "REDIRECT") host.goTo(await server.call("get-redirect-url", sessionArguments(sessionId)));
       else showAgain();
       return true;
-    }, { refused: showAgain });
+    }, unheard);
     setTimeout(askAtOnce, 500);
   }
 
@@ -148,6 +160,7 @@
   /** Changes the language at once, but not while it is chosen with the keyboard: then by Enter, or when it is left. */
   function prepareLanguage() {
     const languages = document.querySelector("[data-language]");
+    if (!languages) return;
     const select = languages.elements.lang;
     const shown = select.value;
     let isByKeyboard = false;
@@ -170,13 +183,15 @@
   /** A page that the browser kept shows what was, so it is loaded again. */
   addEventListener("pageshow", (event) => { if (event.persisted) showAgain(); });
 
-  prepareLanguage();
-  prepareCopy();
-  prepareSave();
-  if (page.state === "choosing") prepareChoice();
-  if (page.sessionId) followNews(hasChanged, { refused: showAgain });
-  const timer = document.querySelector("[data-seconds-left]");
-  if (timer) countDown(timer);
-  goOn();
-  leadToNews();
+  host.begin(() => {
+    prepareLanguage();
+    prepareCopy();
+    prepareSave();
+    if (page.state === "choosing") prepareChoice();
+    if (page.sessionId) followNews(hasChanged, unheard);
+    const timer = document.querySelector("[data-seconds-left]");
+    if (timer) countDown(timer);
+    goOn();
+    leadToNews();
+  });
 })();

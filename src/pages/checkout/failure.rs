@@ -15,6 +15,20 @@ pub(super) fn explained_code(failure_code: &str, method: PaymentMethod) -> &str 
     }
 }
 
+/// The failure codes that have words of their own, and the empty one, which stands for all others.
+pub(super) const EXPLAINED: [&str; 10] = [
+    "insufficient_funds",
+    "expired_card",
+    "incorrect_cvc",
+    "incorrect_number",
+    "invalid_number",
+    "canceled_by_customer",
+    "customer_action_timed_out",
+    NOT_AUTHENTICATED,
+    "method_unavailable",
+    "",
+];
+
 /// The explanation of a failure code.
 pub(super) fn explanation(failure_code: &str) -> Message {
     match failure_code {
@@ -44,6 +58,13 @@ pub(super) fn is_failure(failure_code: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_listed_code_has_words_of_its_own_but_the_last() {
+        let (others, own) = EXPLAINED.split_last().expect("it is not empty");
+        assert_eq!((*others, explanation(others)), ("", Message::FailedDeclined));
+        assert!(own.iter().all(|code| explanation(code) != Message::FailedDeclined));
+    }
 
     #[test]
     fn every_other_failure_is_a_decline_of_the_bank() {

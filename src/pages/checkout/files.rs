@@ -15,11 +15,17 @@ const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files whose names have a hash of their content.
-pub(in crate::pages) const ASSETS: [PageAsset; 4] = [
+pub(in crate::pages) const ASSETS: [PageAsset; 5] = [
     PageAsset { path: assets::style_path, bytes: assets::STYLE.as_bytes(), media_type: STYLE, is_shared: false },
     PageAsset {
         path: assets::checkout_path,
         bytes: assets::CHECKOUT_SCRIPT.as_bytes(),
+        media_type: SCRIPT,
+        is_shared: false,
+    },
+    PageAsset {
+        path: assets::mounted_path,
+        bytes: assets::MOUNTED_SCRIPT.as_bytes(),
         media_type: SCRIPT,
         is_shared: false,
     },

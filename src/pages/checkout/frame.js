@@ -1,104 +1,45 @@
-// The payment form in a frame. It speaks with the shop's page over one port, which it takes from the installation's
-// origin only. No card number, code or token is ever sent over it.
+// The payment form in a frame without a checkout: the shop's server initiates the payment of the session that the form
+// selects.
 (() => {
   const page = document.body.dataset;
   const INITIATION_SECONDS = 300;
   const form = document.querySelector("[data-pay]");
   const button = form?.querySelector(".main");
   const failure = document.querySelector("[data-failure]");
-  const color = document.createElement("link");
-  color.rel = "stylesheet";
 
-  let port = null;
-  let options = {};
-  let lastChange = "";
-
-  /** The payment in progress: `sessionId` (once there is one), `startedAt`, `isGivenUp`, `hasRedirected`. */
+  /**
+   * The payment in progress: `sessionId` (once there is one), `startedAt`, `mustCancel` (until the server has been
+   * told), `isCanceled`, `refusal` (the words of the shop's server, which did not initiate it), `hasRedirected`.
+   */
   let payment = null;
 
-  function tell(type, more = {}) {
-    port.postMessage({ type, ...more });
-  }
-
-  // ---- The port
-
-  function takePort(event) {
-    const isShops = event.origin === page.origin && event.source === parent;
-    if (!isShops || event.data?.till !== "port" || event.ports.length !== 1) return;
-    removeEventListener("message", takePort);
-    [port] = event.ports;
-    port.onmessage = ({ data }) => receive(data);
-  }
-
-  function receive(message) {
-    if (message.type === "options") begin(message.options);
-    if (message.type === "update") apply({ ...options, ...message.options });
-    if (message.type === "submit") submit();
-    if (message.type === "cancel") giveUp();
-    if (message.type === "focus") chosenRadio()?.focus();
-  }
-
-  function begin(given) {
-    apply(given);
-    document.body.hidden = false;
-    new ResizeObserver(tellHeight).observe(document.body);
-    tell("ready");
-    tellChange();
-  }
-
-  function apply(given) {
-    options = given;
-    const root = document.documentElement;
-    if (["light", "dark"].includes(options.scheme)) root.dataset.scheme = options.scheme;
-    else delete root.dataset.scheme;
-    applyColor();
+  /** Shows the methods that the shop's page asks for. */
+  function apply({ paymentMethods }) {
     if (!form) return;
-    button.hidden = !options.button;
     for (const method of form.querySelectorAll(".method")) {
-      const radio = method.querySelector("[type=radio]");
-      method.hidden = options.paymentMethods ? !options.paymentMethods.includes(radio.value) : false;
+      const radio = method.querySelector("[name=payment_method]");
+      method.hidden = paymentMethods ? !paymentMethods.includes(radio.value) : false;
       radio.disabled = method.hidden;
     }
-    if (!chosenRadio()) form.querySelector("[type=radio]:enabled")?.click();
-  }
-
-  function applyColor() {
-    if (!options.color) return color.remove();
-    const address = `/pay/color/${options.color.slice(1).toLowerCase()}.css`;
-    if (color.getAttribute("href") !== address) color.href = address;
-    if (!color.isConnected) document.head.append(color);
-  }
-
-  function tellHeight() {
-    tell("height", { height: Math.ceil(document.body.getBoundingClientRect().height) });
-  }
-
-  const chosenRadio = () => form?.querySelector("[type=radio]:checked:enabled");
-  const chosenMethod = () => chosenRadio()?.value ?? null;
-
-  function tellChange() {
-    const paymentMethod = chosenMethod();
-    const complete = paymentMethod !== null && (paymentMethod !== "CARD" || cardForm.isComplete());
-    const change = JSON.stringify({ complete, paymentMethod });
-    if (change === lastChange) return;
-    lastChange = change;
-    tell("change", { complete, paymentMethod });
+    if (!form.querySelector("[type=radio]:checked:enabled")) form.querySelector("[type=radio]:enabled")?.click();
   }
 
   // ---- Paying
 
-  async function submit() {
-    const method = chosenMethod();
+  async function submit(event) {
+    event.preventDefault();
+    const { paymentMethod: method } = shop.chosen();
     if (payment || !method || (method === "CARD" && !cardForm.check())) return;
     setPayment({ startedAt: performance.now() });
     failure.hidden = true;
     setTrouble("");
     try {
-      const selection = { payment_method: method, amount: options.amount, currency: options.currency };
+      const { amount, currency } = shop.options();
+      const selection = { payment_method: method, amount, currency };
       payment.sessionId = await select({ ...selection, ...customerArguments(), ...(await methodArguments(method)) });
       cardForm.empty();
       showPart("processing");
-      tell("session", { sessionId: payment.sessionId });
+      shop.tell("session", { sessionId: payment.sessionId });
       payment.askAtOnce = followNews(follow, { refused: fail, unanswered: tellUnanswered });
     } catch (error) {
       fail(error);
@@ -107,7 +48,7 @@
 
   function setPayment(value) {
     payment = value;
-    tell("progress", { isOn: value !== null });
+    shop.tell("progress", { isOn: value !== null });
     if (value) button.setAttribute("aria-disabled", "true");
     else button.removeAttribute("aria-disabled");
   }
@@ -121,23 +62,24 @@
       return { installment_plan_id: form.elements.installment_plan_id.value, interest_bearer: page.interestBearer };
     }
     if (method !== "CARD") return {};
-    return { token: await server.callAgain("tokenize-card", cardForm.card(options.cardUsage ?? "SINGLE")) };
+    return { token: await server.callAgain("tokenize-card", cardForm.card(shop.options().cardUsage ?? "SINGLE")) };
   }
 
   function customerArguments() {
-    const given = Object.entries(options.customer ?? {});
+    const given = Object.entries(shop.options().customer ?? {});
     return Object.fromEntries(given.map(([name, value]) => [`customer_${name}`, value]));
   }
 
   /** Follows discover-next-action. True at the end. */
   async function follow() {
     const session = { payment_session_id: payment.sessionId };
+    if (payment.mustCancel) await cancelNow(session);
     const action = await server.call("discover-next-action", session);
     if (action === "WAIT") return isNeverInitiated(session);
     if (action === "REDIRECT") await redirect(session);
     if (action === "DISPLAY_QR") await showCode(session);
     if (action !== "CHECK_STATUS") return false;
-    end(await server.call("check-status", session));
+    await end(session, await server.call("check-status", session));
     return true;
   }
 
@@ -150,11 +92,17 @@
     return true;
   }
 
+  /** Only the shop's page moves its window. One who stays, or comes back, finds the link to the issuer or bank. */
   async function redirect(session) {
-    if (payment.hasRedirected) return;
     const address = await server.call("get-redirect-url", session);
+    if (payment.hasRedirected) {
+      const link = document.querySelector("[data-bank]");
+      if (link.getAttribute("href") === address) return;
+      link.href = address;
+      return showPart("confirm");
+    }
     payment.hasRedirected = true;
-    tell("redirect", { address });
+    shop.tell("redirect", { address });
   }
 
   async function showCode(session) {
@@ -166,27 +114,41 @@
   }
 
   /** After a success the payment stays in progress for this page, so that nothing is paid twice. */
-  function end(status) {
-    const { sessionId, isGivenUp } = payment;
+  async function end(session, status) {
+    const { sessionId, isCanceled, refusal } = payment;
     if (status === "SUCCESSFUL") {
       showPart("successful");
-      return tell("success", { sessionId });
+      return shop.tell("success", { sessionId });
     }
+    const { failure_code: code } = await server.call("retrieve-payment-session", session);
     leave();
-    const message = isGivenUp ? page.canceled : page.declined;
-    failure.querySelector("p").textContent = message;
-    failure.classList.toggle("bad", !isGivenUp);
+    // Nothing failed of a session that no payment used, nor of one that ended since the shop's server said no.
+    const isEndedForShop = refusal && isCanceled && code === "canceled_by_customer";
+    if (!code || isEndedForShop) return setTrouble(refusal ?? "");
+    const { text, isOwn } = wordsOf(code);
+    failure.querySelector("h2").hidden = code === "canceled_by_customer";
+    failure.querySelector("p").textContent = text;
+    failure.classList.toggle("bad", !isOwn);
     failure.hidden = false;
-    tell("failed", { sessionId, code: isGivenUp ? "canceled_by_customer" : "payment_declined", message });
+    shop.tell("failed", { sessionId, code, message: text });
+  }
+
+  /** The words for a failure. Those of a code that ends in `_` are for all that begin so, the last for all others. */
+  function wordsOf(code) {
+    const all = [...document.querySelector("[data-failures]").content.children];
+    const isOf = ({ dataset: { code: known } }) => known === code || (known.endsWith("_") && code.startsWith(known));
+    const found = all.find(isOf) ?? all.at(-1);
+    return { text: found.textContent, isOwn: "own" in found.dataset };
   }
 
   /** Shows the choice again. */
   function leave() {
     setPayment(null);
     document.getElementById("qr-text").value = "";
+    document.querySelector("[data-bank]").removeAttribute("href");
     document.querySelector("[data-news]").textContent = "";
     showPart("choice");
-    tellChange();
+    shop.tellChange();
   }
 
   function fail(error) {
@@ -195,32 +157,36 @@
     leave();
     if (isOfFields && cardForm.showRefused(error.details)) return;
     setTrouble(page.notReached);
-    tell("error", { code: error.code, message: error.message });
+    shop.tellError(error);
   }
 
   function tellUnanswered(error) {
     if (!(error instanceof Unanswered)) throw error;
-    tell("error", { code: error.code, message: error.message });
+    shop.tellError(error);
   }
 
-  async function giveUp() {
-    const { sessionId, askAtOnce } = payment ?? {};
-    if (!askAtOnce) return;
-    try {
-      const hasChanged = await server.callAgain("cancel-payment-session", { payment_session_id: sessionId });
-      if (hasChanged && payment) payment.isGivenUp = true;
-      askAtOnce();
-    } catch (error) {
-      tellUnanswered(error);
-    }
+  /** The session ends with its payment, if that may be given up; else what becomes of the payment is shown. */
+  function giveUp() {
+    if (!payment?.askAtOnce) return;
+    payment.mustCancel = true;
+    payment.askAtOnce();
   }
 
-  if (parent === window) return;
+  async function cancelNow(session) {
+    payment.isCanceled = await server.call("cancel-payment-session", session) || payment.isCanceled;
+    payment.mustCancel = false;
+  }
+
+  /** The shop's server did not initiate the payment, or its answer was lost: the payment is given up or followed. */
+  function refuse({ sessionId, message }) {
+    if (payment?.sessionId !== sessionId) return;
+    payment.refusal = message || page.notReached;
+    giveUp();
+  }
+
   cardForm.prepare();
   prepareCopy();
-  form?.addEventListener("submit", (event) => { event.preventDefault(); submit(); });
-  form?.addEventListener("input", tellChange);
-  document.querySelector("[data-another-way]").addEventListener("click", giveUp);
-  addEventListener("message", takePort);
-  parent.postMessage({ till: "hello" }, page.origin);
+  form?.addEventListener("submit", submit);
+  for (const another of document.querySelectorAll("[data-another-way]")) another.addEventListener("click", giveUp);
+  shop.meet({ begin: () => shop.tell("ready"), apply, cancel: giveUp, rejected: refuse });
 })();

@@ -4,6 +4,7 @@ use askama::Template;
 
 use super::assets;
 use super::choice::{Choice, ChoiceKind, choices};
+use super::failure;
 use super::frame_view::FrameView;
 use super::locale::Locale;
 use super::message::Message;
@@ -18,13 +19,26 @@ struct FramePage<'a> {
     choices: Vec<Choice>,
     plans: &'a [OfferedPlan],
     offers_saving: bool,
+    failures: Vec<ExplainedFailure>,
+}
+
+/// Why a payment failed, for the script.
+struct ExplainedFailure {
+    code: &'static str,
+    words: String,
+    is_customers_own: bool,
 }
 
 /// The page in the frame. It stays hidden until the shop's script has said what to show.
 pub(super) fn page(view: &FrameView, locale: Locale) -> String {
     let words = Words::of(locale);
     let choices = choices(words, &view.methods, &[], None);
-    let page = FramePage { words, view, choices, plans: &view.plans, offers_saving: false };
+    let failures = failure::EXPLAINED.map(|code| ExplainedFailure {
+        code,
+        words: words.text(failure::explanation(code)),
+        is_customers_own: failure::is_customers_own(code),
+    });
+    let page = FramePage { words, view, choices, plans: &view.plans, offers_saving: false, failures: failures.into() };
     page.render().expect("a template into a text cannot fail")
 }
 

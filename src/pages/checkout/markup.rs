@@ -19,7 +19,7 @@ impl Element {
 }
 
 /// Elements without an end tag.
-const VOID: [&str; 4] = ["meta", "link", "input", "img"];
+const VOID: [&str; 5] = ["base", "meta", "link", "input", "img"];
 
 /// Reads a page into its elements, in the order of their beginnings.
 pub(super) fn elements(html: &str) -> Vec<Element> {

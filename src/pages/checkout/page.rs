@@ -50,6 +50,19 @@ struct CheckoutPage<'a> {
     state_word: &'static str,
     session_id: Option<&'a str>,
     has_shop_in_footer: bool,
+    goes_on: bool,
+    failed: Option<&'a str>,
+    frame: Option<Frame<'a>>,
+}
+
+/// The frame of a shop's own page in which a checkout is shown.
+pub(super) struct Frame<'a> {
+    /// The only origin whose page may hold the frame.
+    pub(super) origin: &'a str,
+    /// The session of the payment that is in progress, or of the last one.
+    pub(super) last_session_id: Option<String>,
+    /// The failure code of the last payment, for the shop's script.
+    pub(super) failure_code: Option<&'a str>,
 }
 
 #[derive(Template)]
@@ -74,13 +87,22 @@ struct ShownLine<'a> {
 
 /// The page of a checkout.
 pub(super) fn page(view: &CheckoutView, locale: Locale) -> String {
+    shown(view, locale, None)
+}
+
+/// The same in a frame. It stays hidden until the shop's script has said what to show, and goes nowhere by itself.
+pub(super) fn framed(view: &CheckoutView, locale: Locale, frame: Frame<'_>) -> String {
+    shown(view, locale, Some(frame))
+}
+
+fn shown(view: &CheckoutView, locale: Locale, frame: Option<Frame<'_>>) -> String {
     let words = Words::of(locale);
     let amount = amount(view.money, locale);
     let merchant = [("merchant", view.merchant.as_str())];
     let page = CheckoutPage {
         words,
         view,
-        title: words.with(Message::PayMerchant, &merchant),
+        title: words.with(if frame.is_some() { Message::PaymentForm } else { Message::PayMerchant }, &merchant),
         merchant: &merchant,
         lines: view.lines.iter().map(|line| ShownLine::of(line, view.money.currency, locale)).collect(),
         choices: offered(words, view),
@@ -92,10 +114,13 @@ pub(super) fn page(view: &CheckoutView, locale: Locale) -> String {
         return_to: words.with(Message::ReturnTo, &merchant),
         scan: ShownScan::of(&view.state),
         style: style(view.color.as_deref()),
-        refresh: refresh(&view.state),
+        refresh: refresh(&view.state).filter(|_| frame.is_none()),
         state_word: state_word(&view.state),
         session_id: session_id(&view.state),
         has_shop_in_footer: has_shop_in_footer(&view.state),
+        goes_on: frame.is_none() && matches!(view.state, State::Successful { just_now: true, .. }),
+        failed: failure_code(&view.state),
+        frame,
     };
     page.render().expect("a template into a text cannot fail")
 }
@@ -169,6 +194,18 @@ const fn state_word(state: &State) -> &'static str {
         State::Successful { .. } => "successful",
         State::Expired { .. } => "expired",
         State::Suspended => "suspended",
+    }
+}
+
+fn failure_code(state: &State) -> Option<&str> {
+    match state {
+        State::Choosing { failed, .. } => failed.as_deref(),
+        State::Processing { .. }
+        | State::Confirm { .. }
+        | State::Scan { .. }
+        | State::Successful { .. }
+        | State::Expired { .. }
+        | State::Suspended => None,
     }
 }
 

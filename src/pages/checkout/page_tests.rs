@@ -4,6 +4,7 @@ use super::examples::{checkout, frame, money, states};
 use super::locale::Locale;
 use super::markup::{Element, elements};
 use super::message::Message;
+use super::page::Frame;
 use super::view::{CheckoutView, Line, State};
 use super::words::Words;
 use super::{assets, frame, page};
@@ -19,12 +20,22 @@ fn all_pages() -> Vec<(String, Locale, String)> {
     let mut pages = Vec::new();
     for locale in Locale::ALL {
         for (name, state) in states() {
-            pages.push((format!("{name} {locale:?}"), locale, page::page(&checkout(state), locale)));
+            let view = checkout(state);
+            pages.push((format!("{name} {locale:?}"), locale, page::page(&view, locale)));
+            pages.push((format!("{name} in a frame {locale:?}"), locale, page::framed(&view, locale, in_frame())));
         }
         pages.push((format!("unknown {locale:?}"), locale, page::unknown(locale)));
         pages.push((format!("frame {locale:?}"), locale, frame::page(&frame(), locale)));
     }
     pages
+}
+
+fn in_frame() -> Frame<'static> {
+    Frame { origin: "https://shop.example", last_session_id: Some("pse_1".to_owned()), failure_code: None }
+}
+
+fn english_in_frame(view: &CheckoutView) -> Vec<Element> {
+    elements(&page::framed(view, Locale::English, in_frame()))
 }
 
 fn named<'a>(elements: &'a [Element], name: &str) -> Vec<&'a Element> {
@@ -88,7 +99,8 @@ fn every_field_has_a_label_and_every_id_is_there_once() {
 
 #[test]
 fn document_style_and_script_are_small() {
-    let files = assets::STYLE.len() + assets::CHECKOUT_SCRIPT.len();
+    let script = assets::CHECKOUT_SCRIPT.len().max(assets::MOUNTED_SCRIPT.len());
+    let files = assets::STYLE.len() + script;
     for (name, _, html) in all_pages() {
         assert!(html.len() + files <= BYTES_MAX, "{name}: {} + {files}", html.len());
     }
@@ -129,9 +141,11 @@ fn nothing_that_a_caller_wrote_is_markup() {
         let card = &mut view.saved_cards[0];
         (card.card_id, card.last_digits, card.expiry) = (text(), text(), text());
         for locale in Locale::ALL {
-            let html = page::page(&view, locale);
-            assert!(!html.contains("<script>") && !html.contains("<b ") && !html.contains("alert('"), "{html}");
-            assert_eq!(named(&elements(&html), "b").len(), 0);
+            let frame = Frame { origin: MARKUP, last_session_id: Some(text()), failure_code: Some(MARKUP) };
+            for html in [page::page(&view, locale), page::framed(&view, locale, frame)] {
+                assert!(!html.contains("<script>") && !html.contains("<b ") && !html.contains("alert('"), "{html}");
+                assert_eq!(named(&elements(&html), "b").len(), 0);
+            }
         }
     }
 }
@@ -143,6 +157,46 @@ fn an_installation_writes_no_markup_into_its_frame() {
     view.interest_bearer = Some(MARKUP.to_owned());
     let html = frame::page(&view, Locale::Arabic);
     assert!(!html.contains("<script>") && !html.contains("alert('"), "{html}");
+}
+
+#[test]
+fn a_frame_shows_the_states_and_leaves_the_rest_to_the_shop() {
+    for (name, state) in states() {
+        let view = checkout(state);
+        let (hosted, framed) = (english(&view), english_in_frame(&view));
+        assert_eq!(texts(&framed, "h2"), texts(&hosted, "h2"), "{name}");
+        assert_eq!(
+            (texts(&framed, "title"), texts(&framed, "h1")),
+            (vec!["Payment form".to_owned()], vec!["Payment form".to_owned()])
+        );
+        for absent in ["header", "footer", "noscript"] {
+            assert_eq!(named(&framed, absent).len(), 0, "{name}: {absent}");
+        }
+        let text = page::framed(&view, Locale::English, in_frame());
+        assert!(!text.contains("data-goes-on"), "{name}: only the shop's page goes on");
+        let body = &named(&framed, "body")[0];
+        assert_eq!(
+            (body.get("class"), body.get("data-origin")),
+            (Some("frame"), Some("https://shop.example")),
+            "{name}"
+        );
+        assert!(body.get("hidden").is_some(), "{name}: nothing is shown before the shop's script was met");
+        assert_eq!(named(&framed, "base")[0].get("target"), Some("_top"), "{name}: links move the whole window");
+    }
+}
+
+#[test]
+fn a_frame_knows_why_the_last_payment_failed() {
+    let body = |view: &CheckoutView, failure_code| {
+        let html = page::framed(view, Locale::English, Frame { failure_code, ..in_frame() });
+        let elements = elements(&html);
+        let body = named(&elements, "body")[0];
+        ["data-last-session-id", "data-failure-code", "data-failure"].map(|name| body.get(name).map(str::to_owned))
+    };
+    let expected = ["pse_1", "insufficient_funds", "There is not enough money on this card or account."];
+    let failed = body(&state_named("failed"), Some("insufficient_funds"));
+    assert_eq!(failed, expected.map(|text| Some(text.to_owned())));
+    assert_eq!(body(&state_named("choosing"), None)[1..], [None, None]);
 }
 
 #[test]

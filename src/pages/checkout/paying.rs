@@ -90,7 +90,7 @@ fn choice(method: PaymentMethod, card_id: Option<String>, plan_id: Option<String
 }
 
 /// The page of the sandbox's wallet on which the QR code is paid. Without it the customer scans the code.
-async fn wallet(service: &Shared, checkout: &ShownCheckout) -> Option<String> {
+pub(super) async fn wallet(service: &Shared, checkout: &ShownCheckout) -> Option<String> {
     let Some(CustomerAction { step: CustomerStep::DisplayQr(text), .. }) = &checkout.action else { return None };
     match checkout.offered.payment.as_ref()?.acquirer {
         AcquirerName::Sandbox => {

@@ -61,7 +61,7 @@ pub(super) fn plans(methods: &[PaymentMethod]) -> Vec<OfferedPlan> {
 }
 
 fn offered_plan(terms: PlanTerms, currency: Option<Currency>) -> OfferedPlan {
-    let sum = |minor| Some(Money { amount: AmountMinor::new(minor).ok()?, currency: currency? });
+    let sum = |minor| Some(Money { amount: AmountMinor::new(minor)?, currency: currency? });
     OfferedPlan {
         plan_id: terms.plan.id().to_owned(),
         name: terms.plan.display_name().to_owned(),

@@ -37,13 +37,14 @@ macro_rules! guide {
 }
 
 /// All of them, in the order in which pages list them.
-static GUIDES: [Guide; 11] = [
+static GUIDES: [Guide; 12] = [
     guide!("operations", "Operations", "docs/operations.md", is_internal: true),
     guide!("admin-api", "The operator's API", "docs/admin-api.md", is_internal: true),
     guide!("repair", "Repair", "docs/repair.md", is_internal: true),
     guide!("export", "Export", "docs/export.md", is_internal: true),
     guide!("limits", "Limits", "docs/limits.md", is_internal: true),
     guide!("build-a-shop", "Build a shop", "docs/build-a-shop.md", is_internal: false),
+    guide!("till-js", "Till.mount", "docs/till-js.md", is_internal: false),
     guide!("a-shops-month", "A shop's month", "docs/a-shops-month.md", is_internal: false),
     guide!("api", "The API", "docs/api.md", is_internal: false),
     guide!("errors", "Errors", "docs/errors.md", is_internal: false),

@@ -20,6 +20,7 @@ use crate::service::submission::{Reader, Service};
 /// A checkout as its page shows it.
 pub struct ShownCheckout {
     pub profile: Profile,
+    pub installation: Installation,
     /// The path of its page, which ends in its secret.
     pub path: String,
     pub offered: OfferedCheckout,
@@ -70,15 +71,13 @@ impl Service {
         let reader = self.reader(merchant_id).await?;
         let Some(profile) = profile(&reader)? else { return Ok(None) };
         let Some(checkout) = reader.get::<Checkouts>(checkout_id)? else { return Ok(None) };
-        if reader.get::<Installations>(checkout.installation_id)?.is_none() {
-            return Ok(None);
-        }
+        let Some(installation) = reader.get::<Installations>(checkout.installation_id)? else { return Ok(None) };
         let now = self.merchant_now(merchant_id)?;
         let status = checkout.status_at(now);
         let offered = OfferedCheckout::read(&reader, checkout, now)?;
         let action = offered.payment.as_ref().map_or(Ok(None), |payment| open_action(&reader, payment, now))?;
         let path = self.checkout_path(merchant_id, checkout_id);
-        Ok(Some(ShownCheckout { profile, path, offered, action, status, now }))
+        Ok(Some(ShownCheckout { profile, installation, path, offered, action, status, now }))
     }
 
     /// The customer pays on the page of a checkout.

@@ -343,6 +343,41 @@ fn only_the_installations_own_pages_hold_the_frame() {
 }
 
 #[test]
+fn a_checkout_is_framed_by_its_shop_and_its_whole_address_alone() {
+    let customer = Customer::of(&json!({}));
+    let Customer { server, shop, browser, id, path, .. } = &customer;
+    let policy = |answer: &RawAnswer| answer.header("content-security-policy").expect("a policy").to_owned();
+    let whole = path.replace("/pay/", "/frame/");
+    let framed = browser.get(&whole);
+    assert!(policy(&framed).contains("frame-ancestors https://shop.example;"), "{}", policy(&framed));
+    assert_eq!(framed.header("cross-origin-resource-policy"), Some("cross-origin"));
+    let text = String::from_utf8(framed.body).expect("UTF-8");
+    assert!(text.contains("Pay <bdi>THB\u{a0}1,234.50</bdi>") && text.contains("data-state=\"choosing\""), "{text}");
+    let says_nothing = |path: &str| {
+        let answer = browser.get(path);
+        assert!(policy(&answer).contains("frame-ancestors 'none'"), "{path}");
+        assert!(answer.body.len() < 200, "{path}: {}", String::from_utf8_lossy(&answer.body));
+    };
+    let secret = whole.rsplit('.').next().expect("a secret");
+    says_nothing(&format!("/frame/{}/{id}", shop.merchant_id));
+    says_nothing(&format!("/frame/{}/chk_01h2e8kqvbfwea724h75qc655w.{secret}", shop.merchant_id));
+    says_nothing(&whole.replace(secret, "aaaaaaaaaaaaaaaaaaaaaaaaaa"));
+    says_nothing(&format!("{whole}a"));
+    let app =
+        json!({ "merchant_id": shop.merchant_id, "name": "App", "platform": "IOS", "identifier": "example.shop" });
+    let app = server.admin("add-installation", &app).id();
+    let of_app = json!({
+        "installation_id": app, "amount": "100", "currency": "THB", "return_url": "https://shop.example/done",
+    });
+    let of_app = shop.call("start-checkout", &of_app).id();
+    says_nothing(&of_app.strip_prefix(server.public()).expect("an address of the server").replace("/pay/", "/frame/"));
+    let posted = browser.post(&whole, "action=pay&payment_method=PROMPTPAY");
+    assert_eq!((posted.status, customer.found()["attempts"].as_u64()), (405, Some(0)), "the frame has no form");
+    server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
+    says_nothing(&whole);
+}
+
+#[test]
 fn the_frames_qr_code_is_a_picture_as_long_as_it_can_be_scanned() {
     let customer = Customer::of(&json!({}));
     customer.posts(&[("action", "pay"), ("payment_method", "PROMPTPAY")]);

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::browser::{Browser, METHODS, by_method, challenged, enable, form_target, leads_back, page, page_of};
+use super::browser::{
+    Browser, METHODS, by_method, challenged, enable, form_target, leads_back, page, page_of, return_path,
+};
 use crate::harness::Server;
 
 /// Everything that a caller may write, with markup.
@@ -59,7 +61,7 @@ fn a_customer_acts_once() {
         for _ in 0..2 {
             let again = page(&browser.post(&asked.step, "outcome=succeed"), 410);
             assert!(again.contains("<h1>This page has expired</h1>"), "{again}");
-            assert!(again.contains(&format!("href=\"{}\"", return_path(&shop, &asked))), "it leads back: {again}");
+            assert!(again.contains(&format!("href=\"{}.", return_path(&shop, &asked))), "it leads back: {again}");
             page(&browser.get(&asked.step), 410);
         }
         let payment = shop.settled(&asked.payment);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::harness::{Client, Server};
 
 /// The pages of the public listener; the first is Swagger UI.
-const OF_MERCHANTS: [&str; 7] = ["", "build-a-shop", "a-shops-month", "api", "errors", "sandbox", "about"];
+const OF_MERCHANTS: [&str; 8] = ["", "build-a-shop", "till-js", "a-shops-month", "api", "errors", "sandbox", "about"];
 /// The pages that only the admin listener has besides.
 const OF_OPERATORS: [&str; 5] = ["operations", "admin-api", "repair", "export", "limits"];
 
