@@ -48,9 +48,9 @@ class Till:
         return urllib.parse.urlsplit(line.removeprefix(prefix)).netloc
 
     def _lifted_rates(self, environment):
-        """All customers share an address. A build refuses settings that it does not know, and an older one knows fewer."""
-        printed = subprocess.run([self.binary, "configuration"], env=environment, capture_output=True, text=True, check=True)
-        keys = [line.split(" = ")[0] for line in printed.stdout.splitlines() if line.startswith("sdk_")]
+        """All customers share an address. A build refuses settings that it does not know, and older ones know fewer."""
+        printed = subprocess.check_output([self.binary, "configuration"], env=environment, text=True)
+        keys = [line.split(" = ")[0] for line in printed.splitlines() if line.startswith("sdk_")]
         return {f"TILL_{key.upper()}": "1000000" for key in keys}
 
     def stop(self, how=signal.SIGTERM):

@@ -18,8 +18,8 @@ static ICON_PATH: LazyLock<String> =
 
 /// The file of the style, and that of the icon.
 pub(super) const ASSETS: [PageAsset; 2] = [
-    PageAsset { path, bytes: STYLE, media_type: "text/css; charset=utf-8", is_shared: false },
-    PageAsset { path: icon_path, bytes: ICON.as_bytes(), media_type: ICON_TYPE, is_shared: false },
+    PageAsset { path, bytes: || STYLE, media_type: "text/css; charset=utf-8", is_shared: false },
+    PageAsset { path: icon_path, bytes: || ICON.as_bytes(), media_type: ICON_TYPE, is_shared: false },
 ];
 
 /// The path of the style.

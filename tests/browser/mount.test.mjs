@@ -427,7 +427,7 @@ for (const colorScheme of ["light", "dark"]) {
     await heading(frame, "Scan to pay").waitFor();
     await isFine();
     await anotherWay(frame).click();
-    await heading(frame, "Payment failed").waitFor();
+    await frame.getByRole("alert").getByText("You cancelled this payment. Nothing was charged.").waitFor();
     await isFine();
   }, { context: { bypassCSP: true, colorScheme } });
 }

@@ -306,7 +306,12 @@ fn a_filter_by_an_id_that_names_nothing_finds_nothing() {
     ] {
         shop.call(list, &named).refused("NOT_FOUND");
     }
-    server.shop().call("balance-history", &json!({ "payment_id": "order-of-nobody" })).refused("NOT_FOUND");
+    let merchant = server.admin("create-merchant", &json!({ "name": "New", "currency": "THB" })).id();
+    let key = server.admin("generate-key", &json!({ "merchant_id": merchant, "name": "Server" })).ok();
+    let without_balance = server.client().bearer(key["key"].as_str().expect("a key"));
+    without_balance
+        .post("/merchants/balance-history", &json!({ "payment_id": "order-of-nobody" }))
+        .refused("NOT_FOUND");
 }
 
 #[test]

@@ -176,7 +176,8 @@ fn the_instalment_plans_are_those_that_can_be_selected() {
     let (_server, shop) = Server::with_shop();
     let expected = json!([{
         "installment_plan_id": "sandbox_3_months", "name": "Sandbox instalments, 3 months", "terms": 3,
-        "interest_bearers": ["customer", "merchant"],
+        "interest_bearers": ["customer", "merchant"], "interest_rate": "1.00", "monthly_amount": null,
+        "total_amount": null,
     }]);
     assert_eq!(shop.sdk("list-installment-plans", &json!({})).ok(), expected);
 }

@@ -3,25 +3,21 @@
 use super::context::{Context, Decision, nothing, profile};
 use super::{actions, cards, customer, initiate, sdk};
 use crate::card::SaveCard;
-use crate::checkout::{
-    CHECKOUTS_ERASED_MAX, Checkout, CheckoutAction, CheckoutRef, CheckoutRuling, CheckoutStatus, OPEN_CHECKOUTS_MAX,
-};
+use crate::checkout::{Checkout, CheckoutAction, CheckoutRef, CheckoutRuling, CheckoutStatus, OPEN_CHECKOUTS_MAX};
 use crate::command::{CheckoutChoice, InitiatePayment, PayCheckout, Selection, StartCheckout};
-use crate::customer::{Customer, CustomerFields, CustomerRef, NamedBy};
+use crate::customer::{CustomerFields, CustomerRef};
 use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::{CheckoutId, InstallationId, PaymentId, SessionId};
 use crate::merchant::{Installation, Integration, PROMPT_PAY_MAX_MINOR, PaymentMethod, Platform};
 use crate::money::AmountMinor;
 use crate::payment::{CaptureMode, Payment, PaymentAction};
 use crate::records::{
-    CheckoutNeighbors, Checkouts, CheckoutsByExternalId, Customers, MerchantState, NewestCheckoutsByCustomer,
-    NewestCheckoutsByEmail, NewestCheckoutsByMobile, Payments, Records, Sessions, Unreadable,
+    Checkouts, CheckoutsByExternalId, Customers, MerchantState, Payments, Records, Sessions, Unreadable,
 };
 use crate::refusal::{DecisionError, MethodObstacle, Refusal};
 use crate::session::{Instrument, SESSION_LIFETIME_SECONDS, Session};
-use crate::text::{Email, Mobile, ReturnUrl};
+use crate::text::ReturnUrl;
 use crate::time::Millis;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(super) fn start(
@@ -281,40 +277,6 @@ pub(super) fn due(records: &impl Records, id: CheckoutId, now: Millis) -> Result
     };
     let has_ended = checkout.ended_at.is_some();
     Ok(if has_ended { Some(Event::CheckoutCustomerErased { checkout_id: id }) } else { over(&checkout, now) })
-}
-
-/// Erases the customer fields of the open checkouts that name a customer, so that no payment makes the person anew.
-pub(super) fn erase_customer(records: &impl Records, customer: &Customer) -> Result<Decision, DecisionError> {
-    let mut named = BTreeSet::new();
-    for (mut next, by) in newest_that_name(records, customer)? {
-        while let Some(id) = next {
-            named.insert(id);
-            if named.len() > CHECKOUTS_ERASED_MAX {
-                return Err(Refusal::CustomerOfOpenCheckouts { limit: CHECKOUTS_ERASED_MAX }.into());
-            }
-            next = records.get::<CheckoutNeighbors>((id, by))?.and_then(|neighbors| neighbors.older);
-        }
-    }
-    let events: Vec<Event> =
-        named.into_iter().map(|checkout_id| Event::CheckoutCustomerErased { checkout_id }).collect();
-    Ok(Decision { vault: vault_writes(&events).collect(), events })
-}
-
-/// The newest open checkout that names a customer, in each way.
-fn newest_that_name(
-    records: &impl Records,
-    customer: &Customer,
-) -> Result<[(Option<CheckoutId>, NamedBy); 4], Unreadable> {
-    let by_ref =
-        |named: Option<CustomerRef>| named.map_or(Ok(None), |named| records.get::<NewestCheckoutsByCustomer>(named));
-    let by_email = |email: Email| records.get::<NewestCheckoutsByEmail>(email);
-    let by_mobile = |mobile: Mobile| records.get::<NewestCheckoutsByMobile>(mobile);
-    Ok([
-        (by_ref(Some(CustomerRef::Own(customer.id)))?, NamedBy::Customer),
-        (by_ref(customer.external_id.clone().map(CustomerRef::External))?, NamedBy::Customer),
-        (customer.email.clone().map_or(Ok(None), by_email)?, NamedBy::Email),
-        (customer.mobile.clone().map_or(Ok(None), by_mobile)?, NamedBy::Mobile),
-    ])
 }
 
 /// The keys in the vault that go with these events.

@@ -1,7 +1,7 @@
 //! Adding, changing and removing customers by the merchant: contract, sections 4.1 and 9.1a.
 
 use super::context::{Context, Decision};
-use super::{checkouts, token_uses};
+use super::{checkout_customers, token_uses};
 use crate::command::ContactFields;
 use crate::customer::{Customer, CustomerRef};
 use crate::event::{Answer, Event, VaultWrite};
@@ -65,7 +65,7 @@ pub(super) fn remove(
 ) -> Result<(Decision, Answer), DecisionError> {
     let customer = find(records, customer)?;
     let customer_id = customer.id;
-    let of_checkouts = checkouts::erase_customer(records, &customer)?;
+    let of_checkouts = checkout_customers::erase(records, &customer)?;
     let card_ids = records.get::<CustomerCards>(customer_id)?.unwrap_or_default();
     let mut vault: Vec<VaultWrite> = card_ids.iter().copied().map(VaultWrite::ForgetCardNumber).collect();
     vault.push(VaultWrite::ForgetCustomerKey(customer_id));

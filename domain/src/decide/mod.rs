@@ -17,6 +17,7 @@ mod contacts;
 mod cards;
 mod identifiers;
 mod initiate;
+mod checkout_customers;
 mod checkouts;
 mod installations;
 mod keys;

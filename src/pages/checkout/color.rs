@@ -18,7 +18,7 @@ pub(super) fn sheet(segment: &str) -> Option<String> {
     let name = segment.strip_suffix(".css")?;
     match name.split_once('-') {
         None => rule(name),
-        Some((digits, hash)) if hash == assets::style_hash() => Some([assets::STYLE, &rule(digits)?].concat()),
+        Some((digits, hash)) if hash == assets::style_hash() => Some([assets::STYLE.as_str(), &rule(digits)?].concat()),
         Some(_) => None,
     }
 }
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn the_style_with_a_colour_is_one_file() {
         let whole = path("#0a7d55").and_then(|path| sheet(path.strip_prefix("/pay/color/")?));
-        assert_eq!(whole, Some([STYLE, ":root{--merchant-deep:#0a7d55}"].concat()));
+        assert_eq!(whole, Some([STYLE.as_str(), ":root{--merchant-deep:#0a7d55}"].concat()));
         assert_eq!(sheet("0a7d55-0123456789abcdef.css"), None);
     }
 

@@ -93,5 +93,6 @@ pub(super) fn frame() -> FrameView {
         methods: checkout.methods,
         plans: checkout.plans,
         interest_bearer: Some("customer".to_owned()),
+        is_sandbox: true,
     }
 }

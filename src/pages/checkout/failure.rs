@@ -15,8 +15,9 @@ pub(super) fn explained_code(failure_code: &str, method: PaymentMethod) -> &str 
     }
 }
 
-/// The failure codes that have words of their own, and the empty one, which stands for all others.
-pub(super) const EXPLAINED: [&str; 10] = [
+/// The failure codes that have words of their own; one that ends in `_` stands for all that begin so, and the empty one for all
+/// others.
+pub(super) const EXPLAINED: [&str; 11] = [
     "insufficient_funds",
     "expired_card",
     "incorrect_cvc",
@@ -26,6 +27,7 @@ pub(super) const EXPLAINED: [&str; 10] = [
     "customer_action_timed_out",
     NOT_AUTHENTICATED,
     "method_unavailable",
+    "acquirer_",
     "",
 ];
 

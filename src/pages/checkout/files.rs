@@ -16,26 +16,31 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files whose names have a hash of their content.
 pub(in crate::pages) const ASSETS: [PageAsset; 5] = [
-    PageAsset { path: assets::style_path, bytes: assets::STYLE.as_bytes(), media_type: STYLE, is_shared: false },
+    PageAsset { path: assets::style_path, bytes: || assets::STYLE.as_bytes(), media_type: STYLE, is_shared: false },
     PageAsset {
         path: assets::checkout_path,
-        bytes: assets::CHECKOUT_SCRIPT.as_bytes(),
+        bytes: || assets::CHECKOUT_SCRIPT.as_bytes(),
         media_type: SCRIPT,
         is_shared: false,
     },
     PageAsset {
         path: assets::mounted_path,
-        bytes: assets::MOUNTED_SCRIPT.as_bytes(),
+        bytes: || assets::MOUNTED_SCRIPT.as_bytes(),
         media_type: SCRIPT,
         is_shared: false,
     },
     PageAsset {
         path: assets::frame_path,
-        bytes: assets::FRAME_SCRIPT.as_bytes(),
+        bytes: || assets::FRAME_SCRIPT.as_bytes(),
         media_type: SCRIPT,
         is_shared: false,
     },
-    PageAsset { path: assets::till_path, bytes: assets::TILL_SCRIPT.as_bytes(), media_type: SCRIPT, is_shared: true },
+    PageAsset {
+        path: assets::till_path,
+        bytes: || assets::TILL_SCRIPT.as_bytes(),
+        media_type: SCRIPT,
+        is_shared: true,
+    },
 ];
 
 static NEWEST_SCRIPT: PageDeclaration = PageDeclaration { pattern: "/js/v1/till.js", has_form: false };

@@ -17,4 +17,6 @@ pub(super) struct FrameView {
     pub(super) plans: Vec<OfferedPlan>,
     /// The word for the side that pays the interest of instalments; none without instalments.
     pub(super) interest_bearer: Option<String>,
+    /// True while the sandbox plays the acquirer, where no money moves.
+    pub(super) is_sandbox: bool,
 }

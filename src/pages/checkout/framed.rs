@@ -78,7 +78,7 @@ async fn mounted(
 }
 
 fn view(merchant_id: MerchantId, form: ShownForm) -> FrameView {
-    let ShownForm { installation, methods, is_sandbox: _ } = form;
+    let ShownForm { installation, methods, is_sandbox } = form;
     let bearer = methods.contains(&PaymentMethod::Installment).then_some(InterestBearer::Customer);
     FrameView {
         merchant_id: merchant_id.to_string(),
@@ -87,6 +87,7 @@ fn view(merchant_id: MerchantId, form: ShownForm) -> FrameView {
         plans: shown::plans(&methods),
         methods,
         interest_bearer: bearer.map(|bearer| bearer.name().to_owned()),
+        is_sandbox,
     }
 }
 

@@ -199,12 +199,11 @@ const fn state_word(state: &State) -> &'static str {
 
 fn failure_code(state: &State) -> Option<&str> {
     match state {
-        State::Choosing { failed, .. } => failed.as_deref(),
+        State::Choosing { failed, .. } | State::Expired { failed } => failed.as_deref(),
         State::Processing { .. }
         | State::Confirm { .. }
         | State::Scan { .. }
         | State::Successful { .. }
-        | State::Expired { .. }
         | State::Suspended => None,
     }
 }

@@ -1,45 +1,51 @@
 //! QR codes as PNG: the only pictures that banking apps read from the photographs of a phone.
-//!
-//! Source: Portable Network Graphics, <https://www.w3.org/TR/png-3/>, sections 5, 7 and 11.
 
-use std::io::Write;
+use std::sync::{Arc, LazyLock};
 
-use flate2::write::ZlibEncoder;
-use flate2::{Compression, Crc};
+use png::{BitDepth, ColorType, Encoder};
 use qrcode::{Color, QrCode};
 
-use super::qr::QUIET_ZONE;
-
-const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+use super::kept::Kept;
+use super::qr::{QUIET_ZONE, code_of};
 
 /// The length of a module's side, in pixels.
 const MODULE_PIXELS: usize = 10;
 
-/// The depth in bits, then greyscale, the only methods of compression and filtering, and no interlacing.
-const FORM: [u8; 5] = [1, 0, 0, 0, 0];
+/// The number of pictures that are kept; one of the longest text (512 bytes) has some 10 KB.
+const PICTURES_MAX: usize = 256;
 
-/// The picture of a code: black on white, with its quiet zone.
-pub(super) fn picture(code: &QrCode) -> Vec<u8> {
-    let side = (code.width() + 2 * QUIET_ZONE) * MODULE_PIXELS;
-    let length = u32::try_from(side).expect("a code has at most 177 modules").to_be_bytes();
-    let mut picture = SIGNATURE.to_vec();
-    write_chunk(&mut picture, b"IHDR", &[&length[..], &length, &FORM].concat());
-    write_chunk(&mut picture, b"IDAT", &compressed(&lines(code)));
-    write_chunk(&mut picture, b"IEND", &[]);
+static PICTURES: LazyLock<Kept<Vec<u8>>> = LazyLock::new(|| Kept::at_most(PICTURES_MAX));
+
+/// The picture of a text's code, black on white with its quiet zone. None when the text is too long for a code.
+pub(super) fn picture_of(text: &str) -> Option<Arc<Vec<u8>>> {
+    PICTURES.of(text, |text| code_of(text).map(|code| picture(&code)))
+}
+
+fn picture(code: &QrCode) -> Vec<u8> {
+    let side = u32::try_from(side_of(code)).expect("a code has at most 177 modules");
+    let mut picture = Vec::new();
+    let mut encoder = Encoder::new(&mut picture, side, side);
+    encoder.set_color(ColorType::Grayscale);
+    encoder.set_depth(BitDepth::One);
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&lines(code)));
+    written.expect("writing to memory cannot fail");
     picture
 }
 
-/// The lines of pixels, each after the number of its filter, which is none.
+/// The length of a picture's side, in pixels.
+fn side_of(code: &QrCode) -> usize {
+    (code.width() + 2 * QUIET_ZONE) * MODULE_PIXELS
+}
+
+/// The lines of pixels, each of whole bytes.
 fn lines(code: &QrCode) -> Vec<u8> {
-    let modules = 0..code.width() + 2 * QUIET_ZONE;
-    modules.flat_map(|row| [&[0], &line(code, row)[..]].concat().repeat(MODULE_PIXELS)).collect()
+    (0..code.width() + 2 * QUIET_ZONE).flat_map(|row| line(code, row).repeat(MODULE_PIXELS)).collect()
 }
 
 /// The pixels through a row of modules, a bit each: 1 is white. The quiet zone counts.
 fn line(code: &QrCode, row: usize) -> Vec<u8> {
-    let pixels = (code.width() + 2 * QUIET_ZONE) * MODULE_PIXELS;
-    let mut line = vec![0xff; pixels.div_ceil(8)];
-    for pixel in (0..pixels).filter(|pixel| is_dark(code, pixel / MODULE_PIXELS, row)) {
+    let mut line = vec![0xff; side_of(code).div_ceil(8)];
+    for pixel in (0..side_of(code)).filter(|pixel| is_dark(code, pixel / MODULE_PIXELS, row)) {
         line[pixel / 8] &= !(0x80 >> (pixel % 8));
     }
     line
@@ -50,61 +56,26 @@ fn is_dark(code: &QrCode, column: usize, row: usize) -> bool {
     inside(column).zip(inside(row)).is_some_and(|place| code[place] == Color::Dark)
 }
 
-fn compressed(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("writing to memory cannot fail")
-}
-
-fn write_chunk(picture: &mut Vec<u8>, kind: &[u8; 4], content: &[u8]) {
-    let length = u32::try_from(content.len()).expect("a code is small");
-    let mut checked = Crc::new();
-    checked.update(kind);
-    checked.update(content);
-    picture.extend([&length.to_be_bytes()[..], kind, content, &checked.sum().to_be_bytes()].concat());
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-
-    use flate2::read::ZlibDecoder;
+    use png::Decoder;
 
     use super::*;
     use crate::pages::checkout::examples::QR_TEXT;
-    use crate::pages::checkout::qr::code_of;
-
-    /// The chunks of a picture, whose checksums are right.
-    fn chunks(picture: &[u8]) -> Vec<(&[u8], &[u8])> {
-        let mut rest = picture.strip_prefix(SIGNATURE).expect("the signature");
-        let mut chunks = Vec::new();
-        while !rest.is_empty() {
-            let length = u32::from_be_bytes(rest[..4].try_into().expect("four bytes"));
-            let end = 8 + usize::try_from(length).expect("small");
-            let mut crc = Crc::new();
-            crc.update(&rest[4..end]);
-            assert_eq!(rest[end..end + 4], crc.sum().to_be_bytes());
-            chunks.push((&rest[4..8], &rest[8..end]));
-            rest = &rest[end + 4..];
-        }
-        chunks
-    }
 
     #[test]
     fn a_picture_has_the_modules_of_the_code_within_a_quiet_zone_of_four() {
         let code = code_of(QR_TEXT).expect("short enough");
-        let picture = picture(&code);
-        let [(b"IHDR", header), (b"IDAT", packed), (b"IEND", [])] = &chunks(&picture)[..] else { panic!("chunks") };
+        let picture = picture_of(QR_TEXT).expect("short enough");
+        let mut reader = Decoder::new(std::io::Cursor::new(&picture[..])).read_info().expect("a picture");
         let side = (code.width() + 8) * 10;
-        let length = u32::try_from(side).expect("small").to_be_bytes();
-        assert_eq!(header, &[&length[..], &length, &[1, 0, 0, 0, 0]].concat());
-        let mut lines = Vec::new();
-        ZlibDecoder::new(*packed).read_to_end(&mut lines).expect("it is compressed");
-        let stride = 1 + side.div_ceil(8);
-        assert_eq!(lines.len(), stride * side);
-        for (row, line) in lines.chunks(stride).enumerate() {
-            assert_eq!(line[0], 0, "no filter");
+        let mut lines = vec![0; reader.output_buffer_size().expect("small")];
+        let info = reader.next_frame(&mut lines).expect("pixels");
+        assert_eq!((info.width, info.height), (u32::try_from(side).expect("small"), info.width));
+        assert_eq!((info.color_type, info.bit_depth), (ColorType::Grayscale, BitDepth::One));
+        for (row, line) in lines.chunks(side.div_ceil(8)).enumerate() {
             for column in 0..side {
-                let is_dark = line[1 + column / 8] >> (7 - column % 8) & 1 == 0;
+                let is_dark = line[column / 8] >> (7 - column % 8) & 1 == 0;
                 let (x, y) = (column / 10, row / 10);
                 let inside = 4..code.width() + 4;
                 let expected = inside.contains(&x) && inside.contains(&y) && code[(x - 4, y - 4)] == Color::Dark;
@@ -115,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_picture_is_small() {
-        let length = picture(&code_of(QR_TEXT).expect("short enough")).len();
+        let length = picture_of(QR_TEXT).expect("short enough").len();
         assert!(length < 4_000, "{length}");
     }
 }

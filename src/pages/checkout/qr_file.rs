@@ -4,7 +4,6 @@
 use till_domain::ids::{MerchantId, SessionId};
 
 use super::png;
-use super::qr::code_of;
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
 use crate::service::Shared;
@@ -19,6 +18,6 @@ pub(in crate::pages) async fn qr_file(service: Shared, request: BrowserRequest) 
     let session_id: SessionId = request.text(1).parse().map_err(|_| unknown())?;
     let text = service.shown_qr_text(merchant_id, session_id).await?.ok_or_else(unknown)?;
     request.log_subject(merchant_id);
-    let code = code_of(text.as_str()).ok_or_else(unknown)?;
-    Ok(PageReply::bytes(png::picture(&code), "image/png"))
+    let picture = png::picture_of(text.as_str()).ok_or_else(unknown)?;
+    Ok(PageReply::bytes(picture.to_vec(), "image/png"))
 }

@@ -121,7 +121,7 @@ pub(super) struct PageFrame {
 pub struct PageAsset {
     /// Its path, with a hash of the content.
     pub path: fn() -> &'static str,
-    pub bytes: &'static [u8],
+    pub bytes: fn() -> &'static [u8],
     pub media_type: &'static str,
     /// True when pages of every origin may load it.
     pub is_shared: bool,
@@ -280,7 +280,7 @@ impl PageReply {
     }
 
     pub(super) fn asset(asset: &PageAsset) -> PageReply {
-        let content = PageContent::Asset(Bytes::from_static(asset.bytes), asset.media_type);
+        let content = PageContent::Asset(Bytes::from_static((asset.bytes)()), asset.media_type);
         PageReply { is_shared: asset.is_shared, ..PageReply::of(content) }
     }
 

@@ -59,9 +59,18 @@ impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
     /// # Errors
     /// `RATE_LIMITED`, with the whole seconds until the next call may come.
     pub fn count(&self, key: &K) -> Result<(), ApiError> {
+        self.count_as(key, NonZeroU32::MIN)
+    }
+
+    /// Counts one call as so many, at most as those of a burst.
+    ///
+    /// # Errors
+    /// Like [`CallsPerSecond::count`].
+    pub fn count_as(&self, key: &K, calls: NonZeroU32) -> Result<(), ApiError> {
         let limiter = self.limiter.read();
         let has_too_many = limiter.len() >= self.sweep_at.load(Ordering::Relaxed) && !self.sweep(&limiter);
-        let counted = limiter.check_key(key).map_err(|not_until| {
+        let counted = limiter.check_key_n(key, calls.min(self.quota.burst_size())).unwrap_or(Ok(()));
+        let counted = counted.map_err(|not_until| {
             let wait = not_until.wait_time_from(self.clock.now());
             let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
             ApiError::rate_limited(self.calls.get(), self.of, seconds)

@@ -130,7 +130,9 @@ impl Service {
     /// # Errors
     /// `RATE_LIMITED`: nothing was done.
     pub fn count_write<C>(&self, call: &Call<C>, caller: &SdkCaller<'_>) -> Result<(), ApiError> {
-        self.sdk_writes.count(caller.installation.id, address_of(call))
+        let key = call.idempotency_key()?.map_or(0, str::len);
+        let texts: usize = call.body().values().filter_map(Json::as_str).map(str::len).sum();
+        self.sdk_writes.count(caller.installation.id, address_of(call), key + texts)
     }
 }
 

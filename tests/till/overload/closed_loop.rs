@@ -61,12 +61,7 @@ pub(super) struct StatusConnection {
 impl StatusConnection {
     /// A connection to the server at `base`, which its first call opens.
     pub(super) fn new(base: &str) -> StatusConnection {
-        StatusConnection::over(Wire::new(base))
-    }
-
-    /// The same, from the address of this sender.
-    pub(super) fn over(wire: Wire) -> StatusConnection {
-        StatusConnection { wire, stream: None, buffer: vec![0; BUFFER_BYTES] }
+        StatusConnection { wire: Wire::new(base), stream: None, buffer: vec![0; BUFFER_BYTES] }
     }
 
     /// Makes a call and returns the status of its answer; 0 when there is none.

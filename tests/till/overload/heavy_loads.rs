@@ -19,8 +19,9 @@ const ROUNDS: usize = 5;
 /// The time that a first call may take in the suite, whose programs share the processors with other tests.
 const SUITE_MAX: Duration = Duration::from_secs(1);
 
-/// The same in a campaign on a quiet machine. On a busy one it may take twice the time that it takes alone.
-const CAMPAIGN_MAX: Duration = Duration::from_millis(50);
+/// What the longest first call of a round may take in a campaign, by the median of the rounds: the heavy merchants need the
+/// processors for their first records, too. On a busy machine it may take twice the time that it takes alone.
+const CAMPAIGN_MAX: Duration = Duration::from_millis(150);
 
 /// What all loads at once may take: the row of docs/limits.md, "Memory".
 const LOADS_BYTES: u64 = 120 << 20;

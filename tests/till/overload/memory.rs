@@ -157,8 +157,12 @@ fn unread_files_take_no_memory_for_each_connection() {
 fn idle_connections_keep_little_whatever_they_were_answered() {
     let server = Server::start();
     let before = server.resident_bytes_max();
-    let mut held = opened(&server, b"GET /merchants HTTP/1.1\r\nHost: a\r\n\r\n", 800);
-    assert_eq!(answered(&mut held), (800, 0));
+    let mut held = Vec::new();
+    while held.len() < 800 {
+        let mut more = opened(&server, b"GET /merchants HTTP/1.1\r\nHost: a\r\n\r\n", 80);
+        assert_eq!(answered(&mut more), (80, 0));
+        held.extend(more);
+    }
     let more = settled(&server) - before;
     assert!(more < 800 * IDLE_CONNECTION_BYTES + 16 * MIB, "{} KiB for each", more / 800 / KIB);
 }

@@ -19,7 +19,6 @@ mod memory;
 mod pipelines;
 mod rates;
 mod refusals;
-#[expect(clippy::float_arithmetic, reason = "counts of metrics are not amounts")]
 mod shares;
 mod slow_clients;
 #[expect(clippy::float_arithmetic, reason = "rates are not amounts")]

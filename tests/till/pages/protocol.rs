@@ -138,7 +138,7 @@ fn the_style_is_kept_for_a_year_under_a_name_with_its_hash() {
     let server = Server::start();
     let browser = Browser::of(&server);
     let text = page(&browser.get("/sandbox/scan"), 200);
-    let begin = text.find("/assets/").expect("it names its style");
+    let begin = text.find("/assets/style-").expect("it names its style");
     let path = text[begin..].split('"').next().expect("a quoted address");
     let style = browser.get(path);
     assert_eq!((style.status, style.header("content-type")), (200, Some("text/css; charset=utf-8")));

@@ -23,8 +23,8 @@ const RETURNED: [(&str, &str, &str); 11] = [
     ),
     (
         "https://shop.example/?checkout_id=chk&PAYMENT_ID=1&xpayment_id=2",
-        "https://shop.example/?PAYMENT_ID=1&xpayment_id=2&OWN",
-        "https://shop.example/?PAYMENT_ID=1&xpayment_id=2&OWN",
+        "https://shop.example/?checkout_id=chk&PAYMENT_ID=1&xpayment_id=2&OWN",
+        "https://shop.example/?checkout_id=chk&PAYMENT_ID=1&xpayment_id=2&OWN",
     ),
     (
         "https://Shop.Example:443/./a/../b//c?url=https://x.example/?y=1",

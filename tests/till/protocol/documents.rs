@@ -272,6 +272,7 @@ fn suspension_is_refused_exactly_where_it_is_declared() {
                 "concede-dispute",
                 "disconnect-webhook",
                 "rotate-webhook-secret",
+                "remove-user",
                 "cancel-payment-session",
                 "expire-checkout",
             ];
