@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use subtle::ConstantTimeEq;
 use till_domain::address_secret::AddressSecret;
-use till_domain::ids::{CheckoutId, Id, MerchantId, SessionId};
+#[cfg(feature = "pages")]
+use till_domain::ids::SessionId;
+use till_domain::ids::{CheckoutId, Id, MerchantId};
 use till_storage::vault::AddressKind;
 
 use crate::service::submission::Service;
@@ -51,6 +53,7 @@ impl Service {
     }
 
     /// True when a secret is that of the way back of this session's customer.
+    #[cfg(feature = "pages")]
     pub(super) fn is_way_back(&self, merchant_id: MerchantId, session_id: SessionId, given: AddressSecret) -> bool {
         is_same(self.keyring.address_secret(merchant_id, AddressKind::Return, session_id.to_raw()), given)
     }
