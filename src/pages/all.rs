@@ -20,7 +20,6 @@ pub fn browser_pages(service: &Shared) -> BrowserPages {
     pages.extend(checkout::files());
     pages.push(browser_page(&checkout::PAYING, service.clone(), checkout::open));
     pages.push(browser_page(&checkout::FRAMED, service.clone(), checkout::framed));
-    pages.push(browser_page(&checkout::QR_PICTURE, service.clone(), checkout::qr_picture));
     pages.push(browser_page(&checkout::QR_FILE, service.clone(), checkout::qr_file));
     BrowserPages { pages, assets: &ASSETS, refusal: refusal::page }
 }

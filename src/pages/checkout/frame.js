@@ -109,7 +109,7 @@
     const text = document.getElementById("qr-text");
     if (text.value !== "") return;
     text.value = await server.call("retrieve-qr-data", session);
-    document.querySelector("img.qr").src = `${location.pathname}/qr/${encodeURIComponent(session.payment_session_id)}`;
+    document.querySelector("img.qr").src = `/pay/${page.merchantId}/qr/${encodeURIComponent(session.payment_session_id)}`;
     showPart("scan");
   }
 

@@ -1,7 +1,7 @@
-//! `/frame/{merchant_id}/{form}`: a checkout in a shop's own page, or the payment form of an installation with the picture of its QR
-//! code. Only pages of the installation's own origin may hold it.
+//! `/frame/{merchant_id}/{form}`: a checkout in a shop's own page, or the payment form of an installation. Only
+//! pages of the installation's own origin may hold it.
 
-use till_domain::ids::{InstallationId, MerchantId, SessionId};
+use till_domain::ids::{InstallationId, MerchantId};
 use till_domain::merchant::{PaymentMethod, Platform};
 use till_domain::session::InterestBearer;
 
@@ -9,9 +9,8 @@ use super::frame_view::FrameView;
 use super::locale;
 use super::page::{self, Frame};
 use super::paying::wallet;
-use super::qr::QrDrawing;
 use super::{frame, shown};
-use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::api_error::ApiError;
 use crate::protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
 use crate::service::{CheckoutReference, Shared, ShownForm};
 
@@ -89,18 +88,4 @@ fn view(merchant_id: MerchantId, form: ShownForm) -> FrameView {
         interest_bearer: bearer.map(|bearer| bearer.name().to_owned()),
         is_sandbox,
     }
-}
-
-pub(in crate::pages) static QR_PICTURE: PageDeclaration =
-    PageDeclaration { pattern: "/frame/{merchant_id}/{installation_id}/qr/{payment_session_id}", has_form: false };
-
-/// The QR code that the customer of a session must scan now.
-pub(in crate::pages) async fn qr_picture(service: Shared, request: BrowserRequest) -> Result<PageReply, ApiError> {
-    let unknown = || ApiError::new(Code::NotFound, "There is no QR code to scan.");
-    let merchant_id: MerchantId = request.text(0).parse().map_err(|_| unknown())?;
-    let session_id: SessionId = request.text(2).parse().map_err(|_| unknown())?;
-    let text = service.shown_qr_text(merchant_id, session_id).await?.ok_or_else(unknown)?;
-    request.log_subject(merchant_id);
-    let drawing = QrDrawing::of(text.as_str()).ok_or_else(unknown)?;
-    Ok(PageReply::text(drawing.picture(), "image/svg+xml"))
 }

@@ -11,7 +11,7 @@ mod amount;
 mod failure;
 mod color;
 mod luminance;
-mod kept;
+mod text_cache;
 mod qr;
 mod png;
 mod assets;
@@ -25,7 +25,7 @@ mod qr_file;
 mod files;
 
 pub(super) use files::{ASSETS, files};
-pub(super) use framed::{FRAMED, QR_PICTURE, framed, qr_picture};
+pub(super) use framed::{FRAMED, framed};
 pub(super) use paying::{PAYING, open};
 pub(super) use qr_file::{QR_FILE, qr_file};
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 use png::{BitDepth, ColorType, Encoder};
 use qrcode::{Color, QrCode};
 
-use super::kept::Kept;
 use super::qr::{QUIET_ZONE, code_of};
+use super::text_cache::TextCache;
 
 /// The length of a module's side, in pixels.
 const MODULE_PIXELS: usize = 10;
@@ -14,11 +14,11 @@ const MODULE_PIXELS: usize = 10;
 /// The number of pictures that are kept; one of the longest text (512 bytes) has some 10 KB.
 const PICTURES_MAX: usize = 256;
 
-static PICTURES: LazyLock<Kept<Vec<u8>>> = LazyLock::new(|| Kept::at_most(PICTURES_MAX));
+static PICTURES: LazyLock<TextCache<Vec<u8>>> = LazyLock::new(|| TextCache::at_most(PICTURES_MAX));
 
 /// The picture of a text's code, black on white with its quiet zone. None when the text is too long for a code.
 pub(super) fn picture_of(text: &str) -> Option<Arc<Vec<u8>>> {
-    PICTURES.of(text, |text| code_of(text).map(|code| picture(&code)))
+    PICTURES.get_or_make(text, |text| code_of(text).map(|code| picture(&code)))
 }
 
 fn picture(code: &QrCode) -> Vec<u8> {

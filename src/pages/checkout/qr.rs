@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use qrcode::{Color, EcLevel, QrCode};
 
-use super::kept::Kept;
+use super::text_cache::TextCache;
 
 /// The width of the quiet zone, in modules.
 pub(super) const QUIET_ZONE: usize = 4;
@@ -17,7 +17,7 @@ const DRAWINGS_MAX: usize = 256;
 
 /// Drawings by their texts: a page that waits for its customer is asked for every few seconds, and a drawing takes half a
 /// millisecond.
-static DRAWINGS: LazyLock<Kept<QrDrawing>> = LazyLock::new(|| Kept::at_most(DRAWINGS_MAX));
+static DRAWINGS: LazyLock<TextCache<QrDrawing>> = LazyLock::new(|| TextCache::at_most(DRAWINGS_MAX));
 
 /// A QR code as a template draws it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,10 +31,10 @@ pub(super) struct QrDrawing {
 impl QrDrawing {
     /// The drawing of a text. None when it is too long for a code.
     pub(super) fn of(text: &str) -> Option<Arc<QrDrawing>> {
-        DRAWINGS.of(text, QrDrawing::drawn)
+        DRAWINGS.get_or_make(text, QrDrawing::draw)
     }
 
-    fn drawn(text: &str) -> Option<QrDrawing> {
+    fn draw(text: &str) -> Option<QrDrawing> {
         let code = code_of(text)?;
         let side = code.width() + 2 * QUIET_ZONE;
         let mut path = String::new();
@@ -42,15 +42,6 @@ impl QrDrawing {
             draw_row(&mut path, row + QUIET_ZONE, modules);
         }
         Some(QrDrawing { side, path })
-    }
-
-    /// A picture of its own, for a page that shows it with `img`.
-    pub(super) fn picture(&self) -> String {
-        let QrDrawing { side, path } = self;
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {side} {side}\" shape-rendering=\"crispEdges\">\
-             <path fill=\"#fff\" d=\"M0 0h{side}v{side}H0z\"/><path d=\"{path}\"/></svg>"
-        )
     }
 }
 
@@ -103,12 +94,6 @@ mod tests {
         }
         let is_inside = |place: usize| (4..drawing.side - 4).contains(&place);
         assert!(filled.iter().all(|&(column, row)| is_inside(column) && is_inside(row)));
-    }
-
-    #[test]
-    fn a_picture_is_black_on_white_and_says_nothing_of_the_text() {
-        let picture = QrDrawing::of("<b>").expect("short enough").picture();
-        assert!(picture.starts_with("<svg ") && picture.contains("#fff") && !picture.contains("<b>"), "{picture}");
     }
 
     #[test]

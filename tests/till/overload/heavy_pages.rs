@@ -34,7 +34,7 @@ fn picture(server: &Server, shop: &Shop) -> String {
     let checkout_id = checkout.rsplit('/').next().expect("a segment");
     let paid = json!({ "checkout_id": checkout_id, "payment_method": "PROMPTPAY" });
     let session = shop.sdk("pay-checkout", &paid).id();
-    let path = format!("/frame/{}/{}/qr/{session}", shop.merchant_id, shop.installation_id);
+    let path = format!("/pay/{}/qr/{session}", shop.merchant_id);
     let browser = Browser::of(server);
     first_answer(PATIENCE, "no code is shown", || browser.get(&path).status, |status| *status == 200);
     path

@@ -378,16 +378,14 @@ fn a_checkout_is_framed_by_its_shop_and_its_whole_address_alone() {
 }
 
 #[test]
-fn the_frames_qr_code_is_a_picture_as_long_as_it_can_be_scanned() {
+fn the_picture_of_a_qr_code_is_gone_once_it_is_paid() {
     let customer = Customer::of(&json!({}));
     customer.posts(&[("action", "pay"), ("payment_method", "PROMPTPAY")]);
     customer.page_with("Scan to pay");
     let Customer { server: _, shop, browser, .. } = &customer;
     let session = customer.session();
-    let path = format!("/frame/{}/{}/qr/{session}", shop.merchant_id, shop.installation_id);
-    let picture = browser.get(&path);
-    assert_eq!((picture.status, picture.header("content-type")), (200, Some("image/svg+xml")));
-    assert_eq!(picture.header("cache-control"), Some("no-store"));
+    let path = format!("/pay/{}/qr/{session}", shop.merchant_id);
+    assert_eq!(browser.get(&path).status, 200);
     let payment = customer.found()["payment_id"].as_str().expect("a payment").to_owned();
     let text = shop.payment(&payment)["next_action"]["qr_data"].as_str().expect("a text").to_owned();
     let asked = super::browser::Asked { session, payment, step: text };
