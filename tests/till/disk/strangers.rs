@@ -1,4 +1,4 @@
-//! What callers without a key write, at the rates that an address has by default.
+//! The bytes that callers without a key write, at the rates that an address has by default.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ const CONNECTIONS: u64 = 4;
 /// The calls of one address in a day: a burst, and then five a second.
 const CALLS_A_DAY: u64 = 50 + 5 * 86_400;
 
-/// What one address may fill in a day.
+/// The bytes that one address may fill in a day.
 const BYTES_A_DAY_MAX: u64 = 1_000_000_000;
 
 type Body = fn(&mut TestDice) -> Value;

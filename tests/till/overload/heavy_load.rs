@@ -147,7 +147,8 @@ pub(super) fn many_connections() -> usize {
     number("TILL_HEAVY_CONNECTIONS").map_or(SUITE_CONNECTIONS, |count| usize::try_from(count).expect("a count fits"))
 }
 
-fn median(mut durations: Vec<Duration>) -> Duration {
+/// The median of some durations.
+pub(super) fn median(mut durations: Vec<Duration>) -> Duration {
     durations.sort_unstable();
     durations[durations.len() / 2]
 }
