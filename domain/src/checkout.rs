@@ -134,7 +134,7 @@ pub struct CheckoutLine {
 }
 
 impl CheckoutLine {
-    /// The sum of some lines in minor units. Hundred lines of any amount and quantity do not overflow it.
+    /// The sum of some lines in minor units. A hundred lines of any amount and quantity do not overflow it.
     #[must_use]
     pub fn sum_minor(lines: &[CheckoutLine]) -> i128 {
         let total = |line: &CheckoutLine| i128::from(line.amount_minor).saturating_mul(i128::from(line.quantity));

@@ -61,7 +61,7 @@ impl InstallmentPlan {
     }
 }
 
-/// What a customer pays who bears the interest of an instalment plan, in minor units.
+/// The cost of an instalment plan for a customer who bears its interest, in minor units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanCost {
     /// All months together.

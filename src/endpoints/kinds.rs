@@ -137,7 +137,7 @@ pub(super) fn row_under<T: Table>(reader: &Reader<'_>, id: &T::Key) -> Result<Op
     Ok(reader.get::<T>(id.clone())?)
 }
 
-/// What to do with a name that no object has and that is the address of a checkout, or an id of another kind.
+/// The advice about a name that no object has and that is the address of a checkout, or an id of another kind.
 fn misplaced<K: NamedId>(name: &str) -> Option<String> {
     if K::WHAT == CheckoutId::WHAT && name.contains("://") {
         return Some("Of an address, send the last segment alone.".to_owned());

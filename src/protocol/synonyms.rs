@@ -10,7 +10,7 @@ type Synonyms = (&'static [&'static str], &'static [&'static str], &'static str)
 pub(super) struct Meant {
     /// Our name for the same.
     pub(super) ours: Option<&'static str>,
-    /// What else to say, or what to do instead. It may be empty.
+    /// A sentence with more to know, or with what to do instead. It may be empty.
     pub(super) advice: &'static str,
 }
 
@@ -129,7 +129,7 @@ const ARGUMENTS: &[Synonyms] = &[
     ),
 ];
 
-/// What the end of a path means, in lower case with `-` between words. `find` finds a function of ours.
+/// The meaning of the end of a path, which is in lower case with `-` between words. `find` finds a function of ours.
 pub(super) fn function(
     path: &str,
     is_below_interface: bool,
@@ -140,7 +140,7 @@ pub(super) fn function(
     meant(FUNCTIONS, |tried| counts(tried) && is_end(tried), find)
 }
 
-/// What the name of an argument means among those that are declared.
+/// The meaning of an argument's name among those that are declared.
 pub(super) fn argument(name: &str, declared: impl Iterator<Item = &'static str> + Clone) -> Option<Meant> {
     let is_ours = |known: &str, ours: &str| known == ours || (ours.starts_with('_') && known.ends_with(ours));
     meant(ARGUMENTS, |tried| is_spelt_like(name, tried), |ours| declared.clone().find(|known| is_ours(known, ours)))

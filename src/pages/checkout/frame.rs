@@ -22,7 +22,7 @@ struct FramePage<'a> {
     failures: Vec<ExplainedFailure>,
 }
 
-/// Why a payment failed, for the script.
+/// The reason for which a payment failed, for the script.
 struct ExplainedFailure {
     code: &'static str,
     words: String,

@@ -1,4 +1,4 @@
-// Where the checkout's page is shown: in a window of its own. See `mounted.js` for a frame.
+// The host of the checkout's page when it has a window of its own. See `mounted.js` for a frame.
 const host = {
   begin: (start) => start(),
   setPaying: () => {},

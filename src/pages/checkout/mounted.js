@@ -1,4 +1,4 @@
-// Where the checkout's page is shown: in a frame of the shop's page, which hears what becomes of the payment. Each
+// The host of the checkout's page in a frame of the shop's page, which hears what becomes of the payment. Each
 // document of the frame takes a port of its own, since the page loads itself again with every state.
 const host = (() => {
   const page = document.body.dataset;

@@ -73,7 +73,7 @@ pub(super) struct OfferedPlan {
 }
 
 impl OfferedPlan {
-    /// What the customer pays by the plan, in words, as far as it is known.
+    /// The customer's cost by the plan, in words, as far as it is known.
     pub(super) fn terms(&self, words: Words) -> Vec<Phrase> {
         let rate = self.interest_rate.as_deref().map(|rate| percent(rate, words.locale));
         let sum = |money: Option<Money>| money.map(|money| amount(money, words.locale));

@@ -309,7 +309,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
     /// The page at the path of this request, when no endpoint is there. Slashes at its end are none of the page's. What is
     /// refused below the paths of pages is refused as a page.
     fn page_target(&self, exchange: &Exchange<'_, C>) -> Option<Target<'_, C>> {
-        if !self.pages.are_meant_by(exchange.head.path) {
+        if !self.pages.begin_as(exchange.head.path) {
             return None;
         }
         let is_secure = self.origin(exchange).starts_with("https://");

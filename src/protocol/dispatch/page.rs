@@ -99,7 +99,7 @@ impl BrowserPages {
 
     /// True for a path that begins as that of a page or of a file does, in any letter case and with any number of slashes:
     /// who asks for it is a person, whose link may have been cut or changed.
-    pub(super) fn are_meant_by(&self, path: &str) -> bool {
+    pub(super) fn begin_as(&self, path: &str) -> bool {
         let first = |path: &str| path.split('/').find(|segment| !segment.is_empty()).map(str::to_ascii_lowercase);
         let paths = self.pages.iter().map(|page| page.declaration().pattern);
         let mut paths = paths.chain(self.assets.iter().map(|asset| (asset.path)()));

@@ -25,13 +25,13 @@ impl FromStr for CheckoutReference {
     type Err = ();
 
     fn from_str(text: &str) -> Result<CheckoutReference, ()> {
-        let (id, secret) = with_secret(text).ok_or(())?;
+        let (id, secret) = parse_with_secret(text).ok_or(())?;
         Ok(CheckoutReference { id, secret })
     }
 }
 
 /// An id, alone or with a full stop and a secret behind it.
-pub(super) fn with_secret<I: FromStr>(text: &str) -> Option<(I, Option<AddressSecret>)> {
+pub(super) fn parse_with_secret<I: FromStr>(text: &str) -> Option<(I, Option<AddressSecret>)> {
     let Some((id, secret)) = text.split_once('.') else { return Some((text.parse().ok()?, None)) };
     Some((id.parse().ok()?, Some(secret.parse().ok()?)))
 }

@@ -1,4 +1,4 @@
-//! What an instalment plan costs a customer: contract, section 9.6.
+//! The cost of an instalment plan for its customer: contract, section 9.6.
 
 use till_domain::merchant::PaymentMethod;
 use till_domain::money::{AmountMinor, decimal};

@@ -6,7 +6,7 @@ use till_domain::ids::{MerchantId, SessionId};
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{Checkouts, MerchantDirectory, Payments, Profiles, Rows, Sessions, Single};
 
-use super::checkout_address::with_secret;
+use super::checkout_address::parse_with_secret;
 use super::return_url::{framed_at, given_up_to, in_ascii, returned_to};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::service::lists::open_action;
@@ -41,7 +41,7 @@ impl Service {
     /// cannot be read.
     pub async fn returning(&self, merchant_id: MerchantId, way_back: &str) -> Result<Returning, ApiError> {
         let unknown = || ApiError::new(Code::NotFound, "No payment was made at this address.");
-        let (session_id, secret) = with_secret::<SessionId>(way_back).ok_or_else(unknown)?;
+        let (session_id, secret) = parse_with_secret::<SessionId>(way_back).ok_or_else(unknown)?;
         if secret.is_some_and(|secret| !self.is_way_back(merchant_id, session_id, secret)) {
             return Err(unknown());
         }

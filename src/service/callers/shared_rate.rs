@@ -29,7 +29,7 @@ const WINDOW: Duration = Duration::from_secs(10);
 /// let in with its first writes, and never with its second ones.
 const WRITES_OF_A_PAYMENT: u32 = 3;
 
-/// What each further write lowers the limit by.
+/// The step by which each further write lowers the limit.
 const STEP: Duration = Duration::from_millis(100);
 
 /// The number of buckets at which drained ones are first removed.

@@ -1,4 +1,4 @@
-//! When a merchant's next snapshot is due, so that loading it replays few records and few bytes.
+//! The schedule of a merchant's snapshots, so that loading it replays few records and few bytes.
 
 use super::{Append, Sequence};
 

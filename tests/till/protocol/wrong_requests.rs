@@ -31,7 +31,7 @@ fn wrong(path: &'static str, body: Value, ways: Vec<Way>) -> Wrong {
     Wrong { path, body, ways }
 }
 
-/// How well a request is answered.
+/// The grade of the answer to a wrong request.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Grade {
     /// The refusal leads to another act or another thing.
