@@ -1,9 +1,7 @@
 //! The languages of the pages for customers, and the choice of one.
 
+use actix_web::http::header::{Quality, QualityItem};
 pub(super) use till_domain::checkout::Locale;
-
-/// The quality of a language that is named without one, in thousandths.
-const QUALITY_MAX: u32 = 1_000;
 
 /// The language of a page: the customer's own choice, else the checkout's, else the browser's, else English.
 pub(super) fn choose(own_choice: Option<&str>, of_checkout: Option<Locale>, accept_language: Option<&str>) -> Locale {
@@ -20,31 +18,12 @@ fn named(name: &str) -> Option<Locale> {
 ///
 /// Source: RFC 9110, section 12.5.4.
 fn accepted(header: &str) -> Option<Locale> {
-    let mut best: Option<(u32, Locale)> = None;
-    for (quality, locale) in header.split(',').filter_map(preference) {
-        if quality > best.map_or(0, |(known, _)| known) {
-            best = Some((quality, locale));
-        }
-    }
-    best.map(|(_, locale)| locale)
-}
-
-/// The quality and the language of one entry, such as `de-CH;q=0.7`.
-fn preference(entry: &str) -> Option<(u32, Locale)> {
-    let (range, parameters) = entry.split_once(';').unwrap_or((entry, ""));
-    let language = range.trim().split('-').next()?.to_ascii_lowercase();
-    let quality = parameters.trim().strip_prefix("q=").map_or(Some(QUALITY_MAX), thousandths)?;
-    Some((quality, named(&language)?))
-}
-
-/// A quality between `0` and `1` with at most three decimals, in thousandths.
-fn thousandths(text: &str) -> Option<u32> {
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    if decimals.len() > 3 || whole.len() != 1 {
-        return None;
-    }
-    let value: u32 = format!("{whole}{decimals:0<3}").parse().ok()?;
-    (value <= QUALITY_MAX).then_some(value)
+    let items = header.split(',').filter_map(|item| item.trim().parse::<QualityItem<String>>().ok());
+    let known = items.filter(|item| item.quality > Quality::ZERO).filter_map(|QualityItem { item, quality }| {
+        let language = item.split('-').next()?.to_ascii_lowercase();
+        Some((quality, named(&language)?))
+    });
+    known.rev().max_by_key(|(quality, _)| *quality).map(|(_, locale)| locale)
 }
 
 #[cfg(test)]

@@ -1,50 +1,49 @@
-//! The texts of the pages in one language: Fluent, <https://projectfluent.org>.
+//! The texts of the pages in one language. A line of a language's file is a message, ` = ` and its text, in which `{ $name }`
+//! stands for the value of a variable; lines that begin with `#` group them.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
-
-use fluent_bundle::concurrent::FluentBundle;
-use fluent_bundle::{FluentArgs, FluentResource};
 
 use super::locale::Locale;
 use super::message::Message;
 
-type Bundle = FluentBundle<FluentResource>;
+/// The texts of one language by the ids of their messages.
+type Texts = HashMap<&'static str, &'static str>;
 
-/// The marks that Fluent sets around each value of a variable: first strong isolate, pop directional isolate.
+/// The marks around each value of a variable: first strong isolate, pop directional isolate.
 const ISOLATE_BEGIN: char = '\u{2068}';
 const ISOLATE_END: char = '\u{2069}';
 
-static BUNDLES: LazyLock<[Bundle; Locale::ALL.len()]> = LazyLock::new(|| Locale::ALL.map(bundle_of));
+static TEXTS: LazyLock<[Texts; Locale::ALL.len()]> =
+    LazyLock::new(|| Locale::ALL.map(|locale| lines(locale).collect()));
 
 /// The file of a language.
 pub(super) const fn source(locale: Locale) -> &'static str {
     match locale {
-        Locale::English => include_str!("locales/en.ftl"),
-        Locale::Thai => include_str!("locales/th.ftl"),
-        Locale::Japanese => include_str!("locales/ja.ftl"),
-        Locale::German => include_str!("locales/de.ftl"),
-        Locale::Arabic => include_str!("locales/ar.ftl"),
+        Locale::English => include_str!("locales/en.txt"),
+        Locale::Thai => include_str!("locales/th.txt"),
+        Locale::Japanese => include_str!("locales/ja.txt"),
+        Locale::German => include_str!("locales/de.txt"),
+        Locale::Arabic => include_str!("locales/ar.txt"),
     }
 }
 
-fn bundle_of(locale: Locale) -> Bundle {
-    let resource = FluentResource::try_new(source(locale).to_owned()).expect("a test reads every file");
-    let mut bundle = Bundle::new_concurrent(vec![locale.name().parse().expect("a name is a language tag")]);
-    bundle.add_resource(resource).expect("a test finds no message twice");
-    bundle
+/// The messages of a language and their texts.
+fn lines(locale: Locale) -> impl Iterator<Item = (&'static str, &'static str)> {
+    source(locale).lines().filter_map(|line| line.split_once(" = "))
 }
 
 /// The texts of one language.
 #[derive(Clone, Copy)]
 pub(super) struct Words {
     pub(super) locale: Locale,
-    bundle: &'static Bundle,
+    texts: &'static Texts,
 }
 
 impl Words {
     pub(super) fn of(locale: Locale) -> Words {
-        Words { locale, bundle: &BUNDLES[locale as usize] }
+        Words { locale, texts: &TEXTS[locale as usize] }
     }
 
     /// The text of a message without variables.
@@ -54,14 +53,22 @@ impl Words {
 
     /// The text of a message with the values of its variables.
     pub(super) fn with(self, message: Message, values: &[(&str, &str)]) -> Phrase {
-        let mut arguments = FluentArgs::new();
-        for (name, value) in values {
-            arguments.set(*name, value.replace([ISOLATE_BEGIN, ISOLATE_END], ""));
+        let mut rest = *self.texts.get(message.id()).expect("a test finds every message in every language");
+        let mut phrase = String::new();
+        while let Some((before, (name, after))) = next_variable(rest) {
+            let value = values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| *value);
+            let value = value.replace([ISOLATE_BEGIN, ISOLATE_END], "");
+            phrase += &format!("{before}{ISOLATE_BEGIN}{value}{ISOLATE_END}");
+            rest = after;
         }
-        let pattern = self.bundle.get_message(message.id()).and_then(|found| found.value());
-        let pattern = pattern.expect("a test finds every message in every language");
-        Phrase(self.bundle.format_pattern(pattern, Some(&arguments), &mut Vec::new()).into_owned())
+        Phrase(phrase + rest)
     }
+}
+
+/// The text before the first variable, its name, and the text after it.
+fn next_variable(text: &str) -> Option<(&str, (&str, &str))> {
+    let (before, rest) = text.split_once("{ $")?;
+    Some((before, rest.split_once(" }")?))
 }
 
 /// A text of which the values of variables are known, so that their direction does not mix with that of the text.
@@ -100,40 +107,34 @@ impl askama::filters::HtmlSafe for Phrase {}
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use fluent_syntax::ast::{Entry, Expression, InlineExpression, PatternElement};
-    use fluent_syntax::parser;
-
     use super::*;
 
     /// The messages of a language, each with its variables.
     fn messages(locale: Locale) -> BTreeMap<&'static str, BTreeSet<&'static str>> {
-        let resource = parser::parse(source(locale)).expect("a file without faults");
         let mut messages = BTreeMap::new();
-        for entry in resource.body {
-            let message = match entry {
-                Entry::Message(message) => message,
-                Entry::GroupComment(_) => continue,
-                other => panic!("{locale:?} has something other than a message: {other:?}"),
-            };
-            let pattern = message.value.expect("a message has a text");
-            let variables = pattern.elements.iter().filter_map(variable).collect();
-            assert!(messages.insert(message.id.name, variables).is_none(), "{locale:?} {}", message.id.name);
+        for (id, text) in lines(locale) {
+            assert!(id.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{locale:?} {id}");
+            assert!(messages.insert(id, variables(text)).is_none(), "{locale:?} {id} is there twice");
         }
+        let others = source(locale).lines().filter(|line| !line.is_empty() && !line.starts_with("## ")).count();
+        assert_eq!(messages.len(), others, "{locale:?} has lines of another form");
         messages
     }
 
-    fn variable(element: &PatternElement<&'static str>) -> Option<&'static str> {
-        match element {
-            PatternElement::TextElement { value } => {
-                assert!(!value.contains([ISOLATE_BEGIN, ISOLATE_END, '<', '"']), "{value}");
-                None
-            }
-            PatternElement::Placeable {
-                expression: Expression::Inline(InlineExpression::VariableReference { id }),
-            } => Some(id.name),
-            PatternElement::Placeable { .. } => panic!("a message has something other than a variable"),
+    fn variables(mut text: &'static str) -> BTreeSet<&'static str> {
+        let mut variables = BTreeSet::new();
+        while let Some((before, (name, after))) = next_variable(text) {
+            assert!(!before.contains(NO_TEXT), "{text}");
+            variables.insert(name);
+            text = after;
         }
+        assert!(!text.is_empty() || !variables.is_empty());
+        assert!(!text.contains(NO_TEXT), "{text}");
+        variables
     }
+
+    /// What stands in no text, since it would be markup, a mark, or an incomplete variable.
+    const NO_TEXT: [char; 6] = ['<', '"', '{', '}', ISOLATE_BEGIN, ISOLATE_END];
 
     #[test]
     fn every_language_has_the_same_messages_with_the_same_variables() {
