@@ -32,14 +32,12 @@ impl Segment {
 
 /// The unread part of a path.
 pub(super) struct PathParser<'t> {
-    pub(super) rest: &'t str,
-    /// Filters and parentheses that are open.
-    pub(super) depth: usize,
+    rest: &'t str,
 }
 
 impl<'t> PathParser<'t> {
     pub(super) const fn new(text: &'t str) -> PathParser<'t> {
-        PathParser { rest: text, depth: 0 }
+        PathParser { rest: text }
     }
 
     pub(super) const fn is_at_end(&self) -> bool {
@@ -91,12 +89,18 @@ impl<'t> PathParser<'t> {
             return Some(Segment::Every);
         }
         if self.take('?') {
-            return self.filter().map(|()| Segment::Unsupported);
+            return self.filter();
         }
         match self.rest.chars().next()? {
             quote @ ('\'' | '"') => self.quoted(quote).map(Segment::Member),
             _ => self.index_or_slice(),
         }
+    }
+
+    /// A filter. None is looked up, so its grammar is not judged: it goes on to a bracket at the end of the text.
+    fn filter(&mut self) -> Option<Segment> {
+        self.rest = self.rest.ends_with(']').then_some("]")?;
+        Some(Segment::Unsupported)
     }
 
     fn index_or_slice(&mut self) -> Option<Segment> {
@@ -140,7 +144,7 @@ impl<'t> PathParser<'t> {
     }
 
     /// A text between quotation marks, with the escapes of JSON.
-    pub(super) fn quoted(&mut self, quote: char) -> Option<String> {
+    fn quoted(&mut self, quote: char) -> Option<String> {
         let mut text = String::from('"');
         let mut letters = self.rest.char_indices().skip(1);
         while let Some((at, letter)) = letters.next() {
@@ -162,15 +166,15 @@ impl<'t> PathParser<'t> {
         None
     }
 
-    pub(super) fn skip_blanks(&mut self) {
+    fn skip_blanks(&mut self) {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
     }
 
-    pub(super) fn take(&mut self, expected: char) -> bool {
+    fn take(&mut self, expected: char) -> bool {
         self.take_text(expected.encode_utf8(&mut [0; 4]))
     }
 
-    pub(super) fn take_text(&mut self, expected: &str) -> bool {
+    fn take_text(&mut self, expected: &str) -> bool {
         let rest = self.rest.strip_prefix(expected);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
