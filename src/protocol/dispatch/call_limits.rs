@@ -66,23 +66,14 @@ impl CallLimits {
         Ok(permit)
     }
 
-    /// Takes a permit for a page or a document, which only reads, and waits for its turn as a call does. The web server polls a
-    /// request without a body twice in the turn in which its head arrives, so that the first wait ends within that turn.
+    /// Takes a permit for the form of a page, or for a page or a document, which only read, and waits for its turn. The web
+    /// server polls a request without a body twice in the turn in which its head arrives: a first wait ends within that turn.
     ///
     /// # Errors
     /// Like [`CallLimits::permit_change`].
-    pub(super) async fn permit_page(&self, caller: ShareOf) -> Result<Permit, ApiError> {
-        let permit = self.permit_read(caller).await?;
+    pub(super) async fn permit_page(&self, caller: ShareOf, is_form: bool) -> Result<Permit, ApiError> {
+        let permit = if is_form { &self.forms } else { &self.reads }.acquire(caller).await?;
         tokio::task::yield_now().await;
-        Ok(permit)
-    }
-
-    /// Takes a permit for the form of a page, and then waits for its turn.
-    ///
-    /// # Errors
-    /// Like [`CallLimits::permit_change`].
-    pub(super) async fn permit_form(&self, caller: ShareOf) -> Result<Permit, ApiError> {
-        let permit = self.forms.acquire(caller).await?;
         tokio::task::yield_now().await;
         Ok(permit)
     }
@@ -120,7 +111,7 @@ mod tests {
     #[tokio::test]
     async fn a_page_holds_its_permit_for_a_turn_although_it_is_polled_twice_at_first() {
         let limits = CallLimits::new(1);
-        let mut pages: Vec<_> = (0..5).map(|_| Box::pin(limits.permit_page(MERCHANT))).collect();
+        let mut pages: Vec<_> = (0..5).map(|_| Box::pin(limits.permit_page(MERCHANT, false))).collect();
         for _ in 0..2 {
             assert!(pages.iter_mut().all(|page| page.now_or_never().is_none()));
         }
@@ -131,7 +122,7 @@ mod tests {
     #[tokio::test]
     async fn forms_of_one_caller_are_few_and_wait_for_their_turn() {
         let limits = CallLimits::new(1);
-        let mut forms: Vec<_> = (0..9).map(|_| Box::pin(limits.permit_form(MERCHANT))).collect();
+        let mut forms: Vec<_> = (0..9).map(|_| Box::pin(limits.permit_page(MERCHANT, true))).collect();
         assert!(forms.iter_mut().all(|form| form.now_or_never().is_none()));
         assert_eq!(limits.count(), CallCount { in_flight: 8, waiting: 1 });
         assert!(limits.permit_change(MERCHANT).now_or_never().is_some_and(|permit| permit.is_ok()));

@@ -256,12 +256,12 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             Target::Probe(probe, observe) => probe_answer(probe, observe.as_ref()),
             Target::Root => Ok(self.root_answer(exchange)),
             Target::OpenApi => {
-                let _permit = self.permit_page(self.gate.share_of(&arrival_for_document(exchange))).await?;
+                let _permit = self.permit_page(self.gate.share_of(&arrival_for_document(exchange)), false).await?;
                 Ok(self.openapi_answer(exchange))
             }
             Target::Page(page) => {
                 // The beginning of a large file is written in the turn of its answer.
-                let _permit = self.permit_page(self.gate.share_of(&arrival_for_document(exchange))).await?;
+                let _permit = self.permit_page(self.gate.share_of(&arrival_for_document(exchange)), false).await?;
                 Ok(Answer::File(page))
             }
             Target::PagesMoved => Ok(Answer::Moved { to: PAGES_FIRST }),
@@ -360,7 +360,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             let body = Body::parse(bytes, &PACKAGE_ITSELF)?;
             Fields::new(&PACKAGE_ITSELF, body.members()).finish(|| Some(()))?;
         }
-        let _permit = self.permit_page(self.gate.share_of(&arrival_for_document(exchange))).await?;
+        let _permit = self.permit_page(self.gate.share_of(&arrival_for_document(exchange)), false).await?;
         let base_url = self.base_url(exchange);
         let version = exchange.version.get();
         let subject = DocumentScope { package: Some(package), version };

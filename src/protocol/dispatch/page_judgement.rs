@@ -42,8 +42,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let arrival = Arrival { declaration, caller: None, peer: exchange.head.peer };
         self.gate.count(&arrival)?;
         let form = if is_form { Some(self.form_bytes(exchange, incoming).await?) } else { None };
-        let share = self.gate.share_of(&arrival);
-        let _permit = if is_form { self.permit_form(share).await } else { self.permit_page(share).await }?;
+        let _permit = self.permit_page(self.gate.share_of(&arrival), is_form).await?;
         let form = form.map(|bytes| read_form(bytes.as_bytes())).transpose()?;
         let query = exchange.head.query.to_owned();
         let accept_language = header_text(exchange.head.headers, &ACCEPT_LANGUAGE).map(str::to_owned);
@@ -71,18 +70,11 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         Ok(bytes)
     }
 
-    /// Takes a permit for a page or a document, and waits for its turn: so no more of one caller's are ready to run at once than
-    /// it may have permits.
-    pub(super) async fn permit_page(&self, share: ShareOf) -> Result<Permit, ApiError> {
+    /// Takes a permit for a page, its form or a document, and waits for its turn: so no more of one caller's are ready to run at
+    /// once than it may have permits.
+    pub(super) async fn permit_page(&self, share: ShareOf, is_form: bool) -> Result<Permit, ApiError> {
         match &self.limits {
-            Some(limits) => limits.permit_page(share).await,
-            None => Ok(Permit::unlimited()),
-        }
-    }
-
-    async fn permit_form(&self, share: ShareOf) -> Result<Permit, ApiError> {
-        match &self.limits {
-            Some(limits) => limits.permit_form(share).await,
+            Some(limits) => limits.permit_page(share, is_form).await,
             None => Ok(Permit::unlimited()),
         }
     }
