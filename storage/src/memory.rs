@@ -17,7 +17,9 @@ use crate::journal::{
     Append, AppendVerdict, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrites, Sequence, StoredRecord,
     StoredSnapshot,
 };
-use crate::rows::{LaggingRows, ReadAtHand, RowError, RowGate, RowPair, RowReader, RowStore, ScanDirection, Visit};
+use crate::rows::{
+    LaggingRows, ReadAtHand, RowError, RowGate, RowPair, RowRange, RowReader, RowStore, ScanDirection, Visit,
+};
 
 /// The way in which an append is to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -293,15 +295,8 @@ impl RowReader for MemoryStore {
         self.reader().get(family, key)
     }
 
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError> {
-        self.reader().visit(family, lower, upper, direction, visit)
+    fn visit(&self, range: RowRange<'_>, visit: &mut Visit<'_>) -> Result<(), RowError> {
+        self.reader().visit(range, visit)
     }
 }
 
@@ -376,14 +371,8 @@ impl RowReader for MemoryView {
         Ok(self.rows.families[family.index()].get(key).cloned())
     }
 
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError> {
+    fn visit(&self, range: RowRange<'_>, visit: &mut Visit<'_>) -> Result<(), RowError> {
+        let RowRange { family, lower, upper, direction } = range;
         if lower >= upper {
             return Ok(());
         }

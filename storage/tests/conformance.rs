@@ -26,7 +26,7 @@ use till_storage::journal::{
 };
 use till_storage::keys::{AppliedKey, JournalKey, SnapshotKey};
 use till_storage::memory::{AppendFault, MemoryStore};
-use till_storage::rows::{RowError, RowGate, RowReader, RowStore, ScanDirection};
+use till_storage::rows::{RowError, RowGate, RowRange, RowReader, RowStore, ScanDirection};
 
 const SHOP: MerchantId = merchant(1);
 const CAFE: MerchantId = merchant(2);
@@ -533,7 +533,9 @@ fn scans_walk_a_range_both_ways_within_their_limit<S: StoreUnderTest>() {
         store.append(vec![shop.batch_with_row()]);
     }
     let scan = |lower: u64, upper: u64, direction, limit| {
-        let pairs = store.scan(Family::Rows, &shop.row_key(lower), &shop.row_key(upper), direction, limit);
+        let (lower, upper) = (shop.row_key(lower), shop.row_key(upper));
+        let range = RowRange { family: Family::Rows, lower: &lower, upper: &upper, direction };
+        let pairs = store.scan(range, limit);
         let number = |key: &[u8]| u64::from(*key.last().expect("not empty"));
         pairs.expect("readable").iter().map(|(key, _)| number(key)).collect::<Vec<_>>()
     };
@@ -563,7 +565,7 @@ fn a_view_sees_one_moment<S: StoreUnderTest>() {
     assert_eq!(view.get_many(Family::Rows, &keys), Ok(vec![Some(b"value".to_vec()), None]));
     assert_eq!(store.get_many(Family::Rows, &keys), Ok(vec![None, Some(b"value".to_vec())]));
     let scan = |reader: &dyn RowReader| {
-        let pairs = reader.scan(Family::Rows, &shop.row_key(0), &shop.row_key(9), ScanDirection::Backward, 9);
+        let pairs = reader.scan(RowRange::backward(Family::Rows, &shop.row_key(0), &shop.row_key(9)), 9);
         pairs.expect("readable").into_iter().map(|(key, _)| key).collect::<Vec<_>>()
     };
     assert_eq!(scan(&*view), [shop.row_key(1)]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use till_storage::engine::{EngineOptions, StoppedStore};
 use till_storage::family::Family;
-use till_storage::rows::{RowReader, ScanDirection};
+use till_storage::rows::{RowRange, RowReader};
 use till_storage::vault::{SubjectKind, VaultKey};
 
 use crate::harness::{CARD, Server, Shop, first_answer, id_of_nothing, merged};
@@ -162,7 +162,7 @@ fn a_token_is_saved_for_several_uses_only_and_a_known_card_once() {
 /// The values of the vault's rows of customers' keys, of a stopped server.
 fn keys_of_customers(data: &Path) -> Vec<Vec<u8>> {
     let store = StoppedStore::open(&EngineOptions::new(data)).expect("it is stopped");
-    let rows = store.scan(Family::Vault, &[], &[0xff; 40], ScanDirection::Forward, usize::MAX).expect("readable");
+    let rows = store.scan(RowRange::forward(Family::Vault, &[], &[0xff; 40]), usize::MAX).expect("readable");
     let is_of_customer = |key: &[u8]| matches!(VaultKey::decode(key), Some(VaultKey::SubjectKey { subject, .. }) if subject.kind == SubjectKind::Customer);
     rows.into_iter().filter(|(key, _)| is_of_customer(key)).map(|(_, value)| value).collect()
 }

@@ -1,7 +1,7 @@
 //! Reads of background work, which let other work of their runtime go on while they wait for the disk.
 
 use till_storage::family::Family;
-use till_storage::rows::{ReadAtHand, RowError, RowReader, ScanDirection, Visit};
+use till_storage::rows::{ReadAtHand, RowError, RowRange, RowReader, Visit};
 use tokio::task::block_in_place;
 
 use crate::store::Store;
@@ -19,14 +19,7 @@ impl RowReader for BackgroundRows<'_> {
         }
     }
 
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError> {
-        block_in_place(|| self.0.visit(family, lower, upper, direction, visit))
+    fn visit(&self, range: RowRange<'_>, visit: &mut Visit<'_>) -> Result<(), RowError> {
+        block_in_place(|| self.0.visit(range, visit))
     }
 }

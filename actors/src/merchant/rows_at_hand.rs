@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use till_storage::family::Family;
-use till_storage::rows::{ReadAtHand, RowError, RowReader, ScanDirection, Visit};
+use till_storage::rows::{ReadAtHand, RowError, RowRange, RowReader, Visit};
 
 use crate::store::Store;
 
@@ -51,14 +51,7 @@ impl RowReader for RowsAtHand {
     }
 
     /// May wait: decisions read by key only.
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError> {
-        self.store.visit(family, lower, upper, direction, visit)
+    fn visit(&self, range: RowRange<'_>, visit: &mut Visit<'_>) -> Result<(), RowError> {
+        self.store.visit(range, visit)
     }
 }

@@ -10,7 +10,7 @@ use till_domain::session::{SESSION_KEPT_SECONDS, SESSION_LIFETIME_SECONDS, Sessi
 use till_domain::time::Millis;
 use till_domain::webhook::EVENT_KEPT_SECONDS;
 use till_storage::keys::KeyRange;
-use till_storage::rows::{RowReader, ScanDirection};
+use till_storage::rows::{RowRange, RowReader};
 use till_storage::shapes::{self, MerchantReader, StaysSealed, TableKind};
 
 use crate::background::BackgroundRows;
@@ -123,7 +123,7 @@ impl Finder {
         now: Millis,
     ) -> Result<ExpiryPage, Unreadable> {
         let rows = BackgroundRows(&*self.store);
-        let found = rows.scan(walk.table().family(), lower, upper, ScanDirection::Forward, PAGE_ROWS)?;
+        let found = rows.scan(RowRange::forward(walk.table().family(), lower, upper), PAGE_ROWS)?;
         // The smallest key that is greater has one byte more.
         let next_key = found.last().map(|(key, _)| [key.as_slice(), &[0]].concat());
         // Sealed fields stay sealed: they do not affect expiry.

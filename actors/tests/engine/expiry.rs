@@ -10,7 +10,7 @@ use till_domain::session::{SESSION_KEPT_SECONDS, SESSION_LIFETIME_SECONDS};
 use till_operate::verify::{VerifyOptions, verify};
 use till_storage::family::Family;
 use till_storage::memory::AppendFault;
-use till_storage::rows::{RowReader, ScanDirection};
+use till_storage::rows::{RowRange, RowReader};
 use till_storage::shapes::{TableKind, table_range};
 use till_storage::vault::{SubjectKind, VaultKey};
 
@@ -36,7 +36,7 @@ fn is_key_of_token(key: VaultKey) -> bool {
 impl EngineWorld {
     fn rows(&self, shop: &TestShop, table: TableKind) -> usize {
         let (lower, upper) = table_range(shop.merchant_id, table);
-        let rows = self.store.scan(table.family(), &lower, &upper, ScanDirection::Forward, usize::MAX);
+        let rows = self.store.scan(RowRange::forward(table.family(), &lower, &upper), usize::MAX);
         rows.expect("the store can be read").len()
     }
 

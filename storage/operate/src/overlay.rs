@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use till_storage::engine::Unlogged;
 use till_storage::family::Family;
 use till_storage::journal::layout::WriteSink;
-use till_storage::rows::{RowError, RowReader, ScanDirection, Visit};
+use till_storage::rows::{RowError, RowRange, RowReader, Visit};
 
 /// Bytes of buffered changes from which they are written.
 const WAITING_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -67,15 +67,8 @@ impl RowReader for Overlay {
     }
 
     /// Reads written rows only: a caller that walks writes the buffered changes first.
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError> {
-        self.store.visit(family, lower, upper, direction, visit)
+    fn visit(&self, range: RowRange<'_>, visit: &mut Visit<'_>) -> Result<(), RowError> {
+        self.store.visit(range, visit)
     }
 }
 

@@ -8,7 +8,7 @@ use till_storage::family::Family;
 use till_storage::first_commit::{FirstRows, FirstVerdict};
 use till_storage::journal::layout::each_log;
 use till_storage::journal::{Append, CommitNumber, Epoch, Head, Journal, JournalError, RowWrite, RowWrites, following};
-use till_storage::rows::{RowPair, RowReader, ScanDirection};
+use till_storage::rows::{RowPair, RowRange, RowReader};
 
 use crate::connection::Connection;
 use crate::copying::JournalCopy;
@@ -126,7 +126,7 @@ impl Groups {
         let (mut lower, upper, is_vault) = (Vec::new(), vec![u8::MAX; 128], family == Family::Vault);
         let merchant = |key: &[u8]| key.first_chunk().filter(|_| is_vault).copied().map(MerchantId::from_bytes);
         loop {
-            let rows = store.scan(family, &lower, &upper, ScanDirection::Forward, PAGE).map_err(JournalError::from)?;
+            let rows = store.scan(RowRange::forward(family, &lower, &upper), PAGE).map_err(JournalError::from)?;
             for rows in rows.chunk_by(|(one, _), (other, _)| merchant(one) == merchant(other)) {
                 let writes: RowWrites =
                     rows.iter().map(|(key, value)| RowWrite { family, key, value: Some(value) }).collect();

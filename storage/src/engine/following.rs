@@ -10,7 +10,7 @@ use crate::first_commit::{LogElsewhere, RowsThere};
 use crate::journal::layout::{self, WriteSink};
 use crate::journal::{EncodedRecord, Journal, JournalError};
 use crate::keys::MetaKey;
-use crate::rows::{RowError, RowReader, ScanDirection};
+use crate::rows::{RowError, RowRange, RowReader};
 
 use super::Engine;
 
@@ -107,7 +107,7 @@ impl Engine {
         let RowsThere { family, range: (lower, upper), rows } = there;
         let kept: HashSet<&[u8]> = rows.iter().map(|(key, _)| key.as_slice()).collect();
         self.write_apart(|engine, sink| {
-            engine.visit(*family, lower, upper, ScanDirection::Forward, &mut |key, _| {
+            engine.visit(RowRange::forward(*family, lower, upper), &mut |key, _| {
                 if !kept.contains(key) {
                     sink.delete(*family, key);
                 }

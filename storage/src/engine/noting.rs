@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::family::Family;
-use crate::rows::{RowError, RowReader, ScanDirection, Visit};
+use crate::rows::{RowError, RowRange, RowReader, Visit};
 
 use super::table_damage;
 
@@ -36,15 +36,8 @@ impl<R: RowReader> RowReader for Noting<'_, R> {
         self.noted(self.reader.get_many(family, keys))
     }
 
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError> {
-        self.noted(self.reader.visit(family, lower, upper, direction, visit))
+    fn visit(&self, range: RowRange<'_>, visit: &mut Visit<'_>) -> Result<(), RowError> {
+        self.noted(self.reader.visit(range, visit))
     }
 }
 

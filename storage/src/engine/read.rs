@@ -7,7 +7,7 @@ use rocksdb::{
 };
 
 use crate::family::Family;
-use crate::rows::{ReadAtHand, RowError, RowReader, ScanDirection, Visit};
+use crate::rows::{ReadAtHand, RowError, RowRange, RowReader, ScanDirection, Visit};
 
 /// The options of look-ups in the present state: the defaults, made once.
 static AS_IT_IS: LazyLock<ReadOptions> = LazyLock::new(ReadOptions::default);
@@ -95,14 +95,8 @@ impl RowReader for Live<'_> {
         get_many(self.0, family, keys, &ReadOptions::default())
     }
 
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError> {
+    fn visit(&self, range: RowRange<'_>, visit: &mut Visit<'_>) -> Result<(), RowError> {
+        let RowRange { family, lower, upper, direction } = range;
         let open = |options| self.0.raw_iterator_cf_opt(handle(self.0, family), options);
         walk(open, (lower, upper), direction, visit).map_err(unreadable(family))
     }
@@ -132,14 +126,8 @@ impl RowReader for SnapshotReader<'_> {
         get_many(self.db, family, keys, &options)
     }
 
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError> {
+    fn visit(&self, range: RowRange<'_>, visit: &mut Visit<'_>) -> Result<(), RowError> {
+        let RowRange { family, lower, upper, direction } = range;
         let open = |options| self.snapshot.raw_iterator_cf_opt(handle(self.db, family), options);
         walk(open, (lower, upper), direction, visit).map_err(unreadable(family))
     }

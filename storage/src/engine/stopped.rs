@@ -11,7 +11,7 @@ use crate::family::Family;
 use crate::journal::CommitNumber;
 use crate::journal::layout::read_meta_number;
 use crate::keys::MetaKey;
-use crate::rows::{RowError, RowReader, ScanDirection, Visit};
+use crate::rows::{RowError, RowRange, RowReader, Visit};
 
 use super::EngineOptions;
 use super::format::{FORMAT, ROW_FORMAT};
@@ -169,18 +169,12 @@ impl RowReader for StoppedStore {
         Live(&self.db).get(family, key)
     }
 
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError> {
+    fn visit(&self, range: RowRange<'_>, visit: &mut Visit<'_>) -> Result<(), RowError> {
+        let RowRange { family, lower, upper, .. } = range;
         if lower >= upper {
             return Ok(()); // No key is given, so no family needs to be open.
         }
         self.check_opened(family)?;
-        Live(&self.db).visit(family, lower, upper, direction, visit)
+        Live(&self.db).visit(range, visit)
     }
 }

@@ -22,7 +22,7 @@ use crate::journal::{
     StoredSnapshot,
 };
 use crate::keys::{MetaKey, UnarchivedKey};
-use crate::rows::{LaggingRows, ReadAtHand, RowError, RowGate, RowReader, RowStore, ScanDirection, Visit};
+use crate::rows::{LaggingRows, ReadAtHand, RowError, RowGate, RowRange, RowReader, RowStore, Visit};
 use crate::statistics::StatisticsSource;
 
 use super::auxiliary::link_database;
@@ -505,15 +505,8 @@ impl RowReader for Engine {
         self.live().get_many(family, keys)
     }
 
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError> {
-        self.live().visit(family, lower, upper, direction, visit)
+    fn visit(&self, range: RowRange<'_>, visit: &mut Visit<'_>) -> Result<(), RowError> {
+        self.live().visit(range, visit)
     }
 }
 

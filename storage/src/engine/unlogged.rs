@@ -6,7 +6,7 @@ use std::path::Path;
 use rocksdb::{DB, FlushOptions, WriteBatch, WriteOptions};
 
 use crate::family::Family;
-use crate::rows::{RowError, RowReader, ScanDirection, Visit};
+use crate::rows::{RowError, RowRange, RowReader, Visit};
 
 use super::EngineOptions;
 use super::read::{Live, handle};
@@ -110,14 +110,7 @@ impl RowReader for Unlogged {
         Live(&self.db).get(family, key)
     }
 
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError> {
-        Live(&self.db).visit(family, lower, upper, direction, visit)
+    fn visit(&self, range: RowRange<'_>, visit: &mut Visit<'_>) -> Result<(), RowError> {
+        Live(&self.db).visit(range, visit)
     }
 }

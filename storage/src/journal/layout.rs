@@ -11,7 +11,7 @@ use crate::family::Family;
 use crate::keys::{
     AppliedKey, HEAD_LEN, HeadKey, JournalKey, MERCHANT_LEN, MetaKey, SnapshotKey, decode_head, encode_head,
 };
-use crate::rows::{RowError, RowPair, RowReader, ScanDirection};
+use crate::rows::{RowError, RowPair, RowRange, RowReader};
 
 use super::by_merchant::ByMerchant;
 use super::claims::{Durable, PlannedBatch, WritePlan};
@@ -205,7 +205,7 @@ pub fn read_snapshots(
 
 fn scan_snapshots(reader: &impl RowReader, merchant_id: MerchantId, max: usize) -> Result<Vec<RowPair>, JournalError> {
     let (lower, upper) = SnapshotKey::range(merchant_id);
-    Ok(reader.scan(Family::Snapshots, &lower, &upper, ScanDirection::Backward, max)?)
+    Ok(reader.scan(RowRange::backward(Family::Snapshots, &lower, &upper), max)?)
 }
 
 /// Records of a merchant's log, within the limits of [`super::Journal::read`].
@@ -221,7 +221,7 @@ pub fn read_records(
     }
     let (lower, upper) = JournalKey::range(merchant_id, from);
     // A record beyond the limit is not copied: a page of large ones would take hundreds of times the limit.
-    reader.visit(Family::Journal, &lower, &upper, ScanDirection::Forward, &mut |key, value| {
+    reader.visit(RowRange::forward(Family::Journal, &lower, &upper), &mut |key, value| {
         byte_count += value.len();
         if byte_count > READ_BYTES_MAX && !records.is_empty() {
             return ControlFlow::Break(());
@@ -258,7 +258,7 @@ pub fn read_record_time(
 ) -> Result<Option<u64>, JournalError> {
     let [lower, upper] = [sequence, sequence.next()].map(|sequence| JournalKey { merchant_id, sequence }.encode());
     let mut header = None;
-    reader.visit(Family::Journal, &lower, &upper, ScanDirection::Forward, &mut |_, value| {
+    reader.visit(RowRange::forward(Family::Journal, &lower, &upper), &mut |_, value| {
         header = Some(value.get(COMMIT_LEN..).and_then(record::glance));
         ControlFlow::Break(())
     })?;
@@ -294,7 +294,7 @@ pub fn read_merchants(
     max: usize,
 ) -> Result<Vec<(MerchantId, Head)>, JournalError> {
     let (lower, upper) = HeadKey::range(after);
-    let pairs = reader.scan(Family::Meta, &lower, &upper, ScanDirection::Forward, max)?;
+    let pairs = reader.scan(RowRange::forward(Family::Meta, &lower, &upper), max)?;
     let heads = pairs.into_iter().filter_map(|(key, value)| {
         let HeadKey(merchant_id) = HeadKey::decode(&key)?;
         let damaged = JournalError::Damaged { merchant_id, what: "head" };

@@ -6,4 +6,4 @@ mod store;
 
 pub(crate) use lagging::LaggingRows;
 pub use page::{Beside, Cursor};
-pub use store::{ReadAtHand, RowError, RowGate, RowPair, RowReader, RowStore, ScanDirection, Visit};
+pub use store::{ReadAtHand, RowError, RowGate, RowPair, RowRange, RowReader, RowStore, ScanDirection, Visit};

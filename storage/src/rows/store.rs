@@ -23,6 +23,33 @@ pub enum ScanDirection {
     Backward,
 }
 
+/// A range of the keys of one family.
+#[derive(Debug, Clone, Copy)]
+pub struct RowRange<'k> {
+    /// The family.
+    pub family: Family,
+    /// The first key, inclusive.
+    pub lower: &'k [u8],
+    /// The end, exclusive. A range whose end is not above its first key is empty.
+    pub upper: &'k [u8],
+    /// The direction in which it is read.
+    pub direction: ScanDirection,
+}
+
+impl<'k> RowRange<'k> {
+    /// A range that is read from its lower end.
+    #[must_use]
+    pub const fn forward(family: Family, lower: &'k [u8], upper: &'k [u8]) -> RowRange<'k> {
+        RowRange { family, lower, upper, direction: ScanDirection::Forward }
+    }
+
+    /// A range that is read from its upper end.
+    #[must_use]
+    pub const fn backward(family: Family, lower: &'k [u8], upper: &'k [u8]) -> RowRange<'k> {
+        RowRange { family, lower, upper, direction: ScanDirection::Backward }
+    }
+}
+
 /// The result of the check that a merchant's rows may be read for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowGate {
@@ -96,37 +123,23 @@ pub trait RowReader {
         keys.iter().map(|key| self.get(family, key)).collect()
     }
 
-    /// Visits the pairs of the range from `lower`, inclusive, to `upper`, exclusive, one after the other, until `visit`
-    /// breaks off: then nothing more is read, not even the next pair. An empty or inverted range has none.
+    /// Visits the pairs of a range one after the other, until `visit` breaks off: then nothing more is read, not even the
+    /// next pair.
     ///
     /// # Errors
     /// As [`RowReader::get`].
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError>;
+    fn visit(&self, range: RowRange<'_>, visit: &mut Visit<'_>) -> Result<(), RowError>;
 
-    /// At most `limit` pairs of such a range.
+    /// At most `limit` pairs of a range.
     ///
     /// # Errors
     /// As [`RowReader::get`].
-    fn scan(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        limit: usize,
-    ) -> Result<Vec<RowPair>, RowError> {
+    fn scan(&self, range: RowRange<'_>, limit: usize) -> Result<Vec<RowPair>, RowError> {
         let mut pairs = Vec::new();
         if limit == 0 {
             return Ok(pairs);
         }
-        self.visit(family, lower, upper, direction, &mut |key, value| {
+        self.visit(range, &mut |key, value| {
             pairs.push((key.to_vec(), value.to_vec()));
             if pairs.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
@@ -144,15 +157,8 @@ impl<P: Deref<Target: RowReader>> RowReader for P {
         (**self).get_many(family, keys)
     }
 
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError> {
-        (**self).visit(family, lower, upper, direction, visit)
+    fn visit(&self, range: RowRange<'_>, visit: &mut Visit<'_>) -> Result<(), RowError> {
+        (**self).visit(range, visit)
     }
 }
 

@@ -8,7 +8,7 @@ use till_domain::ids::{KeyId, PaymentId};
 use till_domain::records::{Activities, ActivityEmails, Unreadable};
 use till_domain::text::Email;
 
-use crate::rows::{RowReader, ScanDirection};
+use crate::rows::{RowRange, RowReader};
 
 use super::key_bytes::KeyBytes;
 use super::keys::table_range;
@@ -82,7 +82,7 @@ impl<R: RowReader> MerchantReader<R> {
         let (table, mut emails, mut all) = (TableKind::ActivityEmails, Vec::new(), 0);
         let (lower, upper) = table_range(self.merchant_id(), table);
         let finder = Finder::new(text);
-        self.rows.visit(table.family(), &lower, &upper, ScanDirection::Forward, &mut |key, _| {
+        self.rows.visit(RowRange::forward(table.family(), &lower, &upper), &mut |key, _| {
             all += 1;
             if all > addresses_max {
                 return ControlFlow::Break(());

@@ -9,7 +9,7 @@ use till_domain::records::{Table, Unreadable};
 
 use crate::family::Family;
 use crate::keys::KeyRange;
-use crate::rows::{RowReader, ScanDirection};
+use crate::rows::{RowRange, RowReader, ScanDirection};
 
 use super::codec::ShapeError;
 use super::key_bytes::ID_LEN;
@@ -72,7 +72,7 @@ impl<R: RowReader> MerchantReader<R> {
         let (family, (lower, upper)) = id_range(index, self.merchant_id(), oldest, newest);
         let (key_len, is_list) = (lower.len(), *index == I::ALL);
         let mut entries = Vec::new();
-        self.rows.visit(family, &lower, &upper, direction, &mut |key, row| {
+        self.rows.visit(RowRange { family, lower: &lower, upper: &upper, direction }, &mut |key, row| {
             // A longer key is that of something else about an entry, such as the open effect of a payment's refund.
             if let Some(id) = key.last_chunk::<ID_LEN>().filter(|_| key.len() == key_len) {
                 let id = ListKey::<I>::from_raw(RawId::from_bytes(*id));

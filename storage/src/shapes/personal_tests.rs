@@ -6,7 +6,7 @@ use till_domain::ids::{CustomerId, SessionId};
 use super::super::reader::MerchantReader;
 use super::super::samples::{MERCHANT, OTHER_MERCHANT};
 use super::*;
-use crate::rows::{RowError, ScanDirection, Visit};
+use crate::rows::{RowError, RowRange, Visit};
 use crate::vault::RootKey;
 
 const CUSTOMER: SubjectId = SubjectId::customer(CustomerId::from_bytes([3; 16]));
@@ -32,7 +32,7 @@ impl RowReader for Vault {
         Ok(self.rows.borrow().get(key).cloned())
     }
 
-    fn visit(&self, _: Family, _: &[u8], _: &[u8], _: ScanDirection, _: &mut Visit<'_>) -> Result<(), RowError> {
+    fn visit(&self, _: RowRange<'_>, _: &mut Visit<'_>) -> Result<(), RowError> {
         Ok(())
     }
 }

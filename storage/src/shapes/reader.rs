@@ -210,7 +210,7 @@ mod tests {
     use super::super::rows::encode_row;
     use super::super::samples::{self, MERCHANT, OTHER_MERCHANT};
     use super::*;
-    use crate::rows::{RowError, ScanDirection, Visit};
+    use crate::rows::{RowError, RowRange, Visit};
     use crate::vault::RootKey;
 
     #[derive(Default)]
@@ -227,7 +227,7 @@ mod tests {
             Ok(self.rows.get(&(family, key.to_vec())).cloned())
         }
 
-        fn visit(&self, _: Family, _: &[u8], _: &[u8], _: ScanDirection, _: &mut Visit<'_>) -> Result<(), RowError> {
+        fn visit(&self, _: RowRange<'_>, _: &mut Visit<'_>) -> Result<(), RowError> {
             Ok(())
         }
     }

@@ -9,7 +9,7 @@ use till_domain::time::Millis;
 
 use crate::family::Family;
 use crate::keys::KeyRange;
-use crate::rows::{Beside, Cursor, RowPair, RowReader, ScanDirection};
+use crate::rows::{Beside, Cursor, RowPair, RowRange, RowReader, ScanDirection};
 
 use super::keys::{self, KeyError, all_timers_range, open_calls_range, row_key, table_range};
 use super::reader::MerchantReader;
@@ -50,13 +50,16 @@ impl<R: RowReader> MerchantReader<R> {
     ) -> Result<Option<Vec<KeyedRow<T>>>, Unreadable> {
         let (lower, upper) = self.key_range::<T>(&range);
         let (mut pairs, mut left) = (Vec::new(), Some(bytes_max));
-        self.rows.visit(T::KIND.family(), &lower, &upper, direction, &mut |key, value| {
-            left = left.and_then(|left: usize| left.checked_sub(value.len()));
-            if left.is_some() {
-                pairs.push((key.to_vec(), value.to_vec()));
-            }
-            if left.is_some() && pairs.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
+        self.rows.visit(
+            RowRange { family: T::KIND.family(), lower: &lower, upper: &upper, direction },
+            &mut |key, value| {
+                left = left.and_then(|left: usize| left.checked_sub(value.len()));
+                if left.is_some() {
+                    pairs.push((key.to_vec(), value.to_vec()));
+                }
+                if left.is_some() && pairs.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            },
+        )?;
         left.map(|_| self.decode_all::<T>(&pairs)).transpose()
     }
 
@@ -203,7 +206,7 @@ impl<R: RowReader> MerchantReader<R> {
         limit: usize,
     ) -> Result<Vec<RowPair>, Unreadable> {
         let (lower, upper) = self.key_range::<T>(&range);
-        Ok(self.rows.scan(T::KIND.family(), &lower, &upper, direction, limit)?)
+        Ok(self.rows.scan(RowRange { family: T::KIND.family(), lower: &lower, upper: &upper, direction }, limit)?)
     }
 
     fn key_range<T: StoredTable>(&self, range: &impl RangeBounds<T::Key>) -> KeyRange {
@@ -245,7 +248,7 @@ pub fn open_calls<R: RowReader + ?Sized>(
 ) -> impl Iterator<Item = Result<(MerchantId, OpenCall), Unreadable>> + use<'_, R> {
     in_pages(move |after| {
         let (lower, upper) = open_calls_range(of, after);
-        let pairs = rows.scan(Family::Effects, &lower, &upper, ScanDirection::Forward, PAGE_LEN)?;
+        let pairs = rows.scan(RowRange::forward(Family::Effects, &lower, &upper), PAGE_LEN)?;
         pairs.iter().map(|(key, _)| open_call(key).ok_or_else(malformed::<Effects>)).collect()
     })
 }
@@ -286,7 +289,7 @@ pub fn next_merchant_with_timers(
         // The last table of the family.
         lower = table_range(merchant_id, TableKind::MetadataGarbage).1;
     }
-    let first = rows.scan(Family::Timers, &lower, &upper, ScanDirection::Forward, 1)?.pop();
+    let first = rows.scan(RowRange::forward(Family::Timers, &lower, &upper), 1)?.pop();
     let Some((key, _)) = first else { return Ok(None) };
     match keys::decode_key(Family::Timers, &key) {
         Ok((Some(merchant_id), KeyParts::Row(AnyKey::Timers(timer)))) => Ok(Some((merchant_id, Some(timer.due)))),

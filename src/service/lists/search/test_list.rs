@@ -10,7 +10,7 @@ use till_domain::ids::{IdPosition, MerchantId};
 use till_domain::records::{AnyKey, AnyRow, MemoryRows, RowsMut};
 use till_domain::time::Millis;
 use till_storage::family::Family;
-use till_storage::rows::{Cursor, RowError, RowReader, ScanDirection, Visit};
+use till_storage::rows::{Cursor, RowError, RowRange, RowReader, ScanDirection, Visit};
 use till_storage::shapes::{ListIndex, ListKey, MerchantPersonal, MerchantReader, MerchantView, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
 
@@ -32,14 +32,8 @@ impl RowReader for Rows {
         Ok(self.0.get(&(family, key.to_vec())).cloned())
     }
 
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: ScanDirection,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError> {
+    fn visit(&self, range: RowRange<'_>, visit: &mut Visit<'_>) -> Result<(), RowError> {
+        let RowRange { family, lower, upper, direction } = range;
         if lower >= upper {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use till_storage::family::Family;
 use till_storage::journal::layout::read_record;
 use till_storage::journal::{CommitNumber, Sequence};
 use till_storage::keys::{GivenUpKey, UnarchivedKey};
-use till_storage::rows::{RowReader, ScanDirection};
+use till_storage::rows::{RowRange, RowReader};
 
 use super::ArchiveError;
 use super::commit::{ArchivedCommit, GroupPosition};
@@ -26,7 +26,7 @@ pub(super) fn read(
 ) -> Result<Vec<ArchivedCommit>, ArchiveError> {
     let (lower, upper) = UnarchivedKey::range_after(after);
     let (mut commits, mut bytes, mut failed) = (Vec::new(), 0, None);
-    store.visit(Family::Meta, &lower, &upper, ScanDirection::Forward, &mut |key, value| {
+    store.visit(RowRange::forward(Family::Meta, &lower, &upper), &mut |key, value| {
         match commit_of(store, key, value) {
             Ok(commit) => {
                 bytes += commit.byte_count();
@@ -59,7 +59,7 @@ pub(super) fn remove_archived(
 fn numbers(store: &dyn RowReader, after: CommitNumber, last: CommitNumber) -> Result<Vec<CommitNumber>, ArchiveError> {
     let (lower, upper) = UnarchivedKey::range_between(after, last);
     let mut commits = Vec::new();
-    store.visit(Family::Meta, &lower, &upper, ScanDirection::Forward, &mut |key, _| {
+    store.visit(RowRange::forward(Family::Meta, &lower, &upper), &mut |key, _| {
         commits.extend(UnarchivedKey::decode(key).map(|UnarchivedKey(commit)| commit));
         if commits.len() < REMOVED_AT_ONCE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
@@ -117,7 +117,7 @@ pub(super) fn was_any_given_up(
 /// Calls `show` with the first and the last commit of each range that was given up, in order.
 fn each_given_up(store: &dyn RowReader, show: &mut dyn FnMut(CommitNumber, CommitNumber)) -> Result<(), ArchiveError> {
     let (lower, upper) = GivenUpKey::range();
-    Ok(store.visit(Family::Meta, &lower, &upper, ScanDirection::Forward, &mut |key, value| {
+    Ok(store.visit(RowRange::forward(Family::Meta, &lower, &upper), &mut |key, value| {
         let last = <[u8; 8]>::try_from(value).ok().map(u64::from_be_bytes);
         if let (Some(GivenUpKey(first)), Some(last)) = (GivenUpKey::decode(key), last) {
             show(first, CommitNumber(last));

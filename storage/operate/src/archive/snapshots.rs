@@ -9,7 +9,7 @@ use till_storage::family::Family;
 use till_storage::journal::snapshot::{self, SNAPSHOTS_KEPT};
 use till_storage::journal::{Head, LogReader, layout};
 use till_storage::keys::SnapshotKey;
-use till_storage::rows::{RowReader, ScanDirection};
+use till_storage::rows::{RowRange, RowReader};
 use till_storage::shapes::{MerchantReader, decode_state, encode_state};
 use till_storage::vault::Keyring;
 
@@ -66,7 +66,7 @@ fn fold(
 /// Removes older snapshots, so that together with a new one there are as many as are kept.
 fn drop_older(overlay: &Overlay, merchant_id: MerchantId) -> Result<(), ArchiveError> {
     let (lower, upper) = SnapshotKey::range(merchant_id);
-    let kept = overlay.scan(Family::Snapshots, &lower, &upper, ScanDirection::Backward, usize::MAX)?;
+    let kept = overlay.scan(RowRange::backward(Family::Snapshots, &lower, &upper), usize::MAX)?;
     let older = kept.into_iter().skip(SNAPSHOTS_KEPT - 1);
     older.for_each(|(key, _)| overlay.set(Family::Snapshots, key, None));
     Ok(())

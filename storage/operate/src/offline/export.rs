@@ -25,7 +25,7 @@ use till_domain::time::Millis;
 use till_storage::family::Family;
 use till_storage::journal::{Head, Sequence};
 use till_storage::keys::{AppliedKey, JournalKey, decode_head};
-use till_storage::rows::{RowPair, RowReader, ScanDirection};
+use till_storage::rows::{RowPair, RowRange, RowReader};
 use till_storage::shapes::{
     Disclosure, ExternalIdFinder, MerchantReader, Shown, StatementFinder, StoredTable, decode_row_of, table_range,
 };
@@ -386,7 +386,7 @@ impl OfMerchant<'_> {
         visit: &mut dyn FnMut(RowPair) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         loop {
-            let page = self.export.source.rows().scan(family, &lower, &upper, ScanDirection::Forward, page_rows)?;
+            let page = self.export.source.rows().scan(RowRange::forward(family, &lower, &upper), page_rows)?;
             let Some((last, _)) = page.last() else { return Ok(()) };
             lower = [last.as_slice(), &[0]].concat(); // The smallest key that is greater.
             page.into_iter().try_for_each(&mut *visit)?;

@@ -8,7 +8,7 @@ use till_storage::family::Family;
 use till_storage::journal::layout::each_log;
 use till_storage::journal::{Head, JournalError, snapshot};
 use till_storage::keys::{AppliedKey, MetaKey, SnapshotKey, encode_head};
-use till_storage::rows::{RowError, RowPair, RowReader, ScanDirection};
+use till_storage::rows::{RowError, RowPair, RowRange, RowReader};
 use till_storage::vault::Keyring;
 
 use crate::acquirer_book::AcquirerBook;
@@ -257,7 +257,7 @@ impl Writer<'_> {
     fn clear_directory(&self, explained: &[Vec<u8>]) -> Result<(), RepairError> {
         let mut next = Vec::new();
         loop {
-            let page = self.copy.scan(Family::Directory, &next, &[u8::MAX; 1_024], ScanDirection::Forward, PAGE)?;
+            let page = self.copy.scan(RowRange::forward(Family::Directory, &next, &[u8::MAX; 1_024]), PAGE)?;
             let Some((last, _)) = page.last() else { return Ok(()) };
             next = [last.as_slice(), &[0]].concat(); // The smallest key that is greater.
             for (key, value) in page {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use till_storage::family::Family;
-use till_storage::rows::{RowError, RowPair, RowReader, ScanDirection};
+use till_storage::rows::{RowError, RowPair, RowRange, RowReader};
 
 /// Limit of the rows of one read, while nothing fails.
 const PAGE_ROWS: usize = 1_024;
@@ -112,7 +112,7 @@ impl<'a> RowWalk<'a> {
 
     fn read(&self, lower: &[u8], limit: usize) -> Result<Vec<RowPair>, RowError> {
         let (mut rows, mut byte_count) = (Vec::new(), 0);
-        self.reader.visit(self.family, lower, &self.upper, ScanDirection::Forward, &mut |key, value| {
+        self.reader.visit(RowRange::forward(self.family, lower, &self.upper), &mut |key, value| {
             rows.push((key.to_vec(), value.to_vec()));
             byte_count += key.len() + value.len();
             let is_full = rows.len() >= limit || byte_count >= PAGE_BYTES;

@@ -20,7 +20,7 @@ use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
 use till_storage::journal::{AppendVerdict, CommitNumber, Journal, RowWrite};
 use till_storage::keys::UnarchivedKey;
-use till_storage::rows::{RowReader, ScanDirection};
+use till_storage::rows::{RowRange, RowReader};
 
 /// Large enough that everything of a small test is in one segment.
 const ONE_SEGMENT: u64 = 1 << 30;
@@ -148,7 +148,7 @@ fn queued(engine: &Engine) -> usize {
 
 fn queued_numbers(engine: &Engine) -> Vec<u64> {
     let (lower, upper) = UnarchivedKey::range_after(CommitNumber(0));
-    let rows = engine.scan(Family::Meta, &lower, &upper, ScanDirection::Forward, usize::MAX).expect("readable");
+    let rows = engine.scan(RowRange::forward(Family::Meta, &lower, &upper), usize::MAX).expect("readable");
     rows.iter().map(|(key, _)| UnarchivedKey::decode(key).expect("its key").0.0).collect()
 }
 

@@ -23,7 +23,7 @@ use till_storage::family::Family;
 use till_storage::journal::{
     Append, AppendVerdict, BatchId, CommitNumber, Journal, RowWrite, RowWrites, Sequence, layout, record,
 };
-use till_storage::rows::{RowReader, ScanDirection};
+use till_storage::rows::{RowRange, RowReader};
 use till_storage::vault::Keyring;
 
 /// Offset of the kind in the key of a row of the vault, and the kind of a customer's subject key.
@@ -229,7 +229,7 @@ fn a_copy_of_a_checkpoint_becomes_another_store_without_a_queue() {
     assert!(world.look_at(&to).0.is_clean());
     let store = StoppedStore::open(&options(&to)).expect("it opens");
     assert_ne!(store.identity().expect("readable"), Some(engine.identity()));
-    let queued = store.scan(Family::Meta, b"U", b"V", ScanDirection::Forward, 10).expect("readable");
+    let queued = store.scan(RowRange::forward(Family::Meta, b"U", b"V"), 10).expect("readable");
     assert!(queued.is_empty(), "what the other had to archive is not this one's");
 }
 
@@ -253,7 +253,7 @@ fn a_restore_forgets_persons_who_were_forgotten_later() {
 fn customer_key(store: &Engine, merchant_id: MerchantId) -> Option<Vec<u8>> {
     let lower = [merchant_id.to_bytes().as_slice(), &[CUSTOMER]].concat();
     let upper = [merchant_id.to_bytes().as_slice(), &[CUSTOMER + 1]].concat();
-    let rows = store.scan(Family::Vault, &lower, &upper, ScanDirection::Forward, 1).expect("readable");
+    let rows = store.scan(RowRange::forward(Family::Vault, &lower, &upper), 1).expect("readable");
     rows.into_iter().next().map(|(key, _)| key).filter(|key| key[KIND_AT] == CUSTOMER)
 }
 

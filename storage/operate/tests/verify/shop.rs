@@ -28,7 +28,7 @@ use till_sandbox::book::{
 use till_storage::family::Family;
 use till_storage::journal::record::{self, RecordHeader, RecordType};
 use till_storage::journal::{Append, AppendVerdict, BatchId, Epoch, Head, Journal, RowWrite, RowWrites, SnapshotWrite};
-use till_storage::rows::{RowStore, ScanDirection};
+use till_storage::rows::{RowRange, RowStore, ScanDirection};
 use till_storage::shapes::{self, KeyParts, MerchantPersonal, MerchantReader, TableKind};
 use till_storage::vault::{
     CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey, WEBHOOK_SECRET_LEN, WebhookSecretBytes,
@@ -177,7 +177,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
         for table in [TableKind::Sessions, TableKind::Tokens, TableKind::Answers] {
             let (lower, upper) = shapes::table_range(self.merchant_id, table);
             let rows =
-                self.store.scan(table.family(), &lower, &upper, ScanDirection::Forward, usize::MAX).expect("readable");
+                self.store.scan(RowRange::forward(table.family(), &lower, &upper), usize::MAX).expect("readable");
             for (key, _) in rows {
                 match shapes::decode_key(table.family(), &key) {
                     Ok((_, KeyParts::Row(AnyKey::Sessions(id)))) => {

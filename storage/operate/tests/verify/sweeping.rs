@@ -6,13 +6,13 @@ use till_domain::card::TokenUsage;
 use till_domain::payment::CaptureMode;
 use till_storage::family::Family;
 use till_storage::memory::MemoryStore;
-use till_storage::rows::{RowReader, ScanDirection};
+use till_storage::rows::{RowRange, RowReader};
 use till_storage::shapes::{TableKind, table_range};
 use till_storage::vault::{CardNumberOf, SubjectKind, VaultKey};
 
 fn count(store: &MemoryStore, table: TableKind) -> usize {
     let (lower, upper) = table_range(ONE, table);
-    store.scan(table.family(), &lower, &upper, ScanDirection::Forward, usize::MAX).expect("readable").len()
+    store.scan(RowRange::forward(table.family(), &lower, &upper), usize::MAX).expect("readable").len()
 }
 
 fn count_vault(store: &MemoryStore, is_counted: impl Fn(VaultKey) -> bool) -> usize {
