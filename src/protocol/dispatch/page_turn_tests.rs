@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -17,13 +17,20 @@ static PAGE: PageDeclaration = PageDeclaration { pattern: "/page", has_form: tru
 /// Connections that ask for the page at the same moment.
 const CONNECTIONS: usize = 24;
 
-/// The highest number of pages that held a permit at once while one was made. The first takes so long that all others have arrived
-/// when it ends.
+/// The time in which a request that was sent reaches the thread that reads it.
+const ARRIVAL: Duration = Duration::from_millis(200);
+
+/// The highest number of pages that held a permit at once while one was made. The first ends once all others have arrived.
 fn most_at_once(request: &str) -> usize {
     let (limits, most) = (CallLimits::new(1), Arc::new(AtomicUsize::new(0)));
-    let page = browser_page(&PAGE, (limits.clone(), Arc::clone(&most)), async |(limits, most), _| {
+    let are_sent = Arc::new(AtomicBool::new(false));
+    let context = (limits.clone(), Arc::clone(&most), Arc::clone(&are_sent));
+    let page = browser_page(&PAGE, context, async |(limits, most, are_sent), _| {
         if most.fetch_max(limits.count().in_flight, Ordering::SeqCst) == 0 {
-            thread::sleep(Duration::from_secs(1));
+            while !are_sent.load(Ordering::SeqCst) {
+                thread::sleep(Duration::from_millis(1));
+            }
+            thread::sleep(ARRIVAL);
         }
         Ok(PageReply::html(String::new()))
     });
@@ -36,6 +43,7 @@ fn most_at_once(request: &str) -> usize {
     for connection in &mut connections {
         connection.write_all(request.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
     }
+    are_sent.store(true, Ordering::SeqCst);
     for connection in &mut connections {
         let mut status = [0; 12];
         connection.read_exact(&mut status).unwrap_or_else(|error| panic!("{error}"));
