@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 
 import { heading, isBackAt } from "./customer.mjs";
+import { openCheckout, openMounted } from "./mounted.mjs";
 import { STATES, axeFindings, openIn, saveCard } from "./states.mjs";
 import { stage } from "./stage.mjs";
 
@@ -215,15 +216,36 @@ for (const width of [320, 400, 1200]) {
   });
 }
 
-scene("expiry date and security code share a row at every width, and fill it", async ({ shop, page }) => {
-  const { url } = await shop.checkout();
-  await page.goto(url);
+/** Expiry date and security code share a row that they fill, and words of a method stay on one line. */
+async function isLaidOut(form, width) {
+  const box = (locator) => locator.boundingBox();
+  const [number, expiry, code] = await Promise.all(["Card number", "Expiry date", "Security code"].map((label) => box(form.getByLabel(label))));
+  const boxes = `${width}: ${JSON.stringify([number, expiry, code])}`;
+  assert.equal(expiry.y, code.y, boxes);
+  assert.ok(Math.abs(code.x + code.width - number.x - number.width) < 1, boxes);
+  const [group, main] = await Promise.all([box(form.getByRole("group", { name: "Payment method" })), box(form.locator("main"))]);
+  assert.ok(number.width >= group.width - 40, boxes);
+  assert.ok(Math.abs((await box(form.getByText("Card", { exact: true }))).height - 24) < 4, boxes);
+  return main.width - group.width;
+}
+
+scene("the fields of a card fill the page's width, and words are not broken", async ({ shop, page }) => {
+  await page.goto((await shop.checkout()).url);
   await page.getByRole("radio", { name: "Card", exact: true }).check();
-  const box = (label) => page.getByLabel(label).boundingBox();
   for (const width of [360, 544, 800, 1200]) {
     await page.setViewportSize({ width, height: 800 });
-    const [number, expiry, code] = await Promise.all(["Card number", "Expiry date", "Security code"].map(box));
-    assert.equal(expiry.y, code.y);
-    assert.ok(Math.abs(code.x + code.width - number.x - number.width) < 1, `${width}: ${JSON.stringify([number, code])}`);
+    await isLaidOut(page, width);
+  }
+});
+
+scene("a form in a shop's page has its whole width", async ({ shop, page }) => {
+  for (const open of [() => openCheckout(shop, page), () => openMounted(shop, page).then((frame) => ({ frame }))]) {
+    await page.setViewportSize({ width: 1200, height: 800 });
+    const { frame } = await open();
+    await frame.getByRole("radio", { name: "Card", exact: true }).check();
+    for (const width of [360, 400, 800, 1200]) {
+      await page.setViewportSize({ width, height: 800 });
+      assert.equal(await isLaidOut(frame, width), 0, `${width}`);
+    }
   }
 });

@@ -3,6 +3,8 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { CHALLENGED, DECLINED, act, heading, payBy, payByCard, radio, reaches, typeCard } from "./customer.mjs";
+import { openCheckout, openMounted } from "./mounted.mjs";
 import { Till } from "./server.mjs";
 import { launch } from "./stage.mjs";
 import { STATES, openIn, saveCard } from "./states.mjs";
@@ -13,29 +15,101 @@ const WIDTHS = [1200, 400];
 const SCHEMES = ["light", "dark"];
 const LANGUAGES = ["en", "ar"];
 
+/** A checkout in the shop's page, with what is done in its form then. */
+const mounted = (name, inForm = () => {}) => ({
+  name: `mounted ${name}`,
+  open: async (shop, page) => inForm((await openCheckout(shop, page, { button: true })).frame, page),
+});
+
+/** A page of the sandbox, to which paying leads. */
+const sandbox = (name, inForm, kind, onPage = () => {}) => ({
+  name: `sandbox ${name}`,
+  open: async (shop, page) => {
+    await page.goto((await shop.checkout()).url);
+    await inForm(page);
+    if (kind) await reaches(page, kind);
+    await onPage(page);
+  },
+});
+
+/** Opens the phone's page of the code that is shown. */
+async function openWallet(page) {
+  await payBy(page, "PromptPay QR");
+  const address = await page.getByRole("link", { name: "Open the sandbox wallet" }).getAttribute("href");
+  await page.goto(new URL(address, page.url()).href);
+}
+
+/** The second page of a challenge, which was answered on the first. */
+async function openAnsweredChallenge(page) {
+  await payByCard(page, CHALLENGED);
+  await reaches(page, "challenge");
+  const address = page.url();
+  await act(page, "Authenticate");
+  await page.waitForURL("**/done?**");
+  await page.goto(address);
+}
+
+/** States apart from those of the checkout's own page, in English. */
+const ELSEWHERE = [
+  mounted("choosing"),
+  mounted("card typed", (frame) => typeCard(frame)),
+  mounted("instalments", (frame) => radio(frame, "Instalments").check()),
+  mounted("failed", async (frame) => {
+    await payByCard(frame, DECLINED);
+    await heading(frame, "Payment failed").waitFor();
+  }),
+  mounted("scan", async (frame) => {
+    await payBy(frame, "PromptPay QR");
+    await heading(frame, "Scan to pay").waitFor();
+  }),
+  mounted("successful", async (frame) => {
+    await payByCard(frame);
+    await heading(frame, "Payment successful").waitFor();
+  }),
+  { name: "form without a checkout", open: (shop, page) => openMounted(shop, page, { button: true }) },
+  {
+    name: "form without a checkout typed",
+    open: async (shop, page) => typeCard(await openMounted(shop, page, { button: true })),
+  },
+  sandbox("challenge", (page) => payByCard(page, CHALLENGED), "challenge"),
+  sandbox("bank", (page) => payBy(page, "Mobile banking"), "bank"),
+  sandbox("wallet", openWallet, "wallet"),
+  sandbox("sent", openWallet, "wallet", (page) => act(page, "Pay")),
+  sandbox("answered", openAnsweredChallenge),
+  { name: "sandbox scan", open: (shop, page) => page.goto(`${shop.till.base}/sandbox/scan`) },
+];
+
 const fileName = (state, lang, width, scheme) => `${state.name.replaceAll(" ", "-")}-${lang}-${width}-${scheme}.png`;
 
 async function take(browser, shop, width, colorScheme) {
   const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
   const page = await context.newPage();
+  const draw = async (state, lang) => {
+    const path = join(directory, fileName(state, lang, width, colorScheme));
+    await page.screenshot({ path, fullPage: true, animations: "disabled" });
+  };
+  for (const state of ELSEWHERE) {
+    await state.open(shop, page);
+    await draw(state, "en");
+  }
   for (const lang of LANGUAGES) {
     for (const state of STATES) {
       await openIn(state, shop, page, lang);
-      const path = join(directory, fileName(state, lang, width, colorScheme));
-      await page.screenshot({ path, fullPage: true, animations: "disabled" });
+      await draw(state, lang);
     }
   }
   await context.close();
 }
 
 function index() {
-  const kinds = WIDTHS.flatMap((width) => SCHEMES.flatMap((scheme) => LANGUAGES.map((lang) => ({ width, scheme, lang }))));
+  const kinds = (languages) => WIDTHS.flatMap((width) => SCHEMES.flatMap((scheme) => languages.map((lang) => ({ width, scheme, lang }))));
   const picture = (state) => ({ width, scheme, lang }) => {
     const file = fileName(state, lang, width, scheme);
     const words = `${lang}, ${width} px, ${scheme}`;
     return `<figure><figcaption>${words}</figcaption><a href="${file}"><img src="${file}" width="${width === 400 ? 200 : 480}" alt="${state.name}: ${words}" loading="lazy"></a></figure>`;
   };
-  const sections = STATES.map((state) => `<h2>${state.name}</h2>\n<div>${kinds.map(picture(state)).join("\n")}</div>`);
+  const section = (languages) => (state) => `<h2>${state.name}</h2>\n<div>${kinds(languages).map(picture(state)).join("\n")}</div>`;
+  const sections = [...STATES.map(section(LANGUAGES)), ...ELSEWHERE.map(section(["en"]))];
   return `<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
