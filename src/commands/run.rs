@@ -41,7 +41,7 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         arguments.settings.configuration()?
     };
     if let Some(instead) = arguments.command.replaced_by_journal().filter(|_| configuration.journal.is_some()) {
-        bail!("the log is in a database: {instead} (docs/operations.md, \"The log in PostgreSQL\")");
+        bail!("the log is in a database: {instead} (docs/postgresql.md)");
     }
     match &arguments.command {
         TillCommand::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),

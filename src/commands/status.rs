@@ -50,7 +50,7 @@ fn state(status: &Value) -> String {
 fn conditions(conditions: &Value) -> String {
     match listed(conditions).as_str() {
         "none" => "none".to_owned(),
-        names => format!("{names} (what to do: docs/operations.md, \"When an alert fires\")"),
+        names => format!("{names} (what to do: docs/alerts.md)"),
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
         });
         let expected = "\
 state           PAUSED, version 0.1.0, for 0 seconds (since 2100-01-01T00:00:00Z)
-conditions      TillTableDamaged, TillPaused (what to do: docs/operations.md, \"When an alert fires\")
+conditions      TillTableDamaged, TillPaused (what to do: docs/alerts.md)
 store           ab12
 disk            3.00 GiB free; writes stop below 1.00 GiB
 checkpoint      0 seconds ago (2100-01-01T00:00:00Z), verified: /data/checkpoints/a

@@ -1,4 +1,4 @@
-//! All settings, each declared once: `till configuration --markdown` prints them as the table of `docs/operations.md`.
+//! All settings, each declared once: `till configuration --markdown` prints them as the table of `docs/settings.md`.
 
 /// A setting of the operator.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ impl Setting {
     }
 }
 
-/// The table of all settings in Markdown, as `docs/operations.md` has it.
+/// The table of all settings in Markdown, as `docs/settings.md` has it.
 #[must_use]
 pub fn settings_in_markdown() -> String {
     let head = "| key | environment | default | meaning |\n|---|---|---|---|\n".to_owned();
@@ -50,13 +50,13 @@ settings! {
     LISTEN "listen" = "127.0.0.1:8080":
         "Where merchants and devices call.";
     ADMIN_LISTEN "admin_listen" = "127.0.0.1:9090":
-        "Where the operator calls. Never a public address. A name in it is a `Host` that this listener [answers](#listeners).";
+        "Where the operator calls. Never a public address. A name in it is a `Host` that this listener [answers](operations.md#listeners).";
     PUBLIC_URL "public_url":
-        "The address under which callers reach `listen`, for documents and [pages](#pages-for-customers). Not set: the `Host` of the request.";
+        "The address under which callers reach `listen`, for documents and [pages](operations.md#pages-for-customers). Not set: the `Host` of the request.";
     HTTP_THREADS "http_threads":
         "Threads that take requests. Not set: one for each processor.";
     CONNECTIONS_MAX "connections_max" = "8192":
-        "Connections at once on the public listener, in all: see [Connections](#connections).";
+        "Connections at once on the public listener, in all: see [Connections](operations.md#connections).";
     CONNECTIONS_PER_ADDRESS_MAX "connections_per_address_max":
         "Connections at once from one address, of IPv6 from one network (/64). Not set: a quarter of `connections_max`.";
     PROXY_NETWORKS "proxy_networks":
@@ -74,7 +74,7 @@ settings! {
     SDK_WRITES_PER_SECOND_PER_INSTALLATION "sdk_writes_per_second_per_installation" = "200":
         "The same calls for one installation, of all addresses together. Whoever makes most of them is refused first.";
     IDLE_SECONDS_MAX "idle_seconds_max" = "75":
-        "How long a connection is kept on which nothing useful is done: see [Connections](#connections).";
+        "How long a connection is kept on which nothing useful is done: see [Connections](operations.md#connections).";
     PENDING_SECONDS_MAX "pending_seconds_max" = "3600":
         "Seconds after which a payment that the acquirer has not answered is `EXPIRED`. The acquirer is asked on; what it authorized late is given back.";
     AUTHORIZED_SECONDS_MAX "authorized_seconds_max" = "604800":
@@ -98,7 +98,7 @@ settings! {
     SCRUB_EVERY_SECONDS "scrub_every_seconds" = "604800":
         "Seconds in which all tables at rest are read once, slowly and past every cache, to find damage in them; see [A damaged table](repair.md#a-damaged-table). `0`: they are not.";
     ARCHIVE_DIRECTORY "archive_directory":
-        "Where commits are [archived](#archive-and-point-in-time). Not inside the data directory; another disk is what it is for. Not set: nothing is archived.";
+        "Where commits are [archived](operations.md#archive-and-point-in-time). Not inside the data directory; another disk is what it is for. Not set: nothing is archived.";
     ARCHIVE_SEGMENT_BYTES "archive_segment_bytes" = "67108864":
         "Bytes from which a segment of the archive is closed.";
     ARCHIVE_SEGMENT_SECONDS "archive_segment_seconds" = "3600":
@@ -108,7 +108,7 @@ settings! {
     ARCHIVE_BEFORE_ACKNOWLEDGED "archive_before_acknowledged" = "false":
         "`true`: nothing is acknowledged before it is archived, and nothing is lost. Each group of commits costs one more sync: give the archive a disk that nothing else keeps busy.";
     JOURNAL "journal":
-        "The address of a PostgreSQL database that has [the log](#the-log-in-postgresql), such as `postgres://till@db1,db2/till?target_session_attrs=read-write`. Not set: the log is in the data directory.";
+        "The address of a PostgreSQL database that has [the log](postgresql.md), such as `postgres://till@db1,db2/till?target_session_attrs=read-write`. Not set: the log is in the data directory.";
     JOURNAL_PASSWORD_FILE "journal_password_file":
         "A file with the password of that database's user. Not set: none is sent.";
     JOURNAL_CA_FILE "journal_ca_file":

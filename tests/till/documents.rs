@@ -176,12 +176,12 @@ fn a_card_of_the_document_fails_with_its_documented_code() {
 }
 
 #[test]
-fn the_operations_have_the_table_of_settings_that_the_program_prints() {
-    assert!(document("operations.md").contains(&format!("\n\n{}\n", settings_in_markdown())));
+fn the_settings_have_the_table_that_the_program_prints() {
+    assert!(document("settings.md").contains(&format!("\n\n{}\n", settings_in_markdown())));
 }
 
 #[test]
-fn the_operations_have_every_metric() {
+fn the_document_of_metrics_has_each_of_them() {
     let server = Server::start();
     server.shop().pay(100);
     let metrics = server.metrics();
@@ -193,7 +193,7 @@ fn the_operations_have_every_metric() {
         let names: Vec<String> = row[0].split("`, `").map(str::to_owned).collect();
         names.into_iter().map(move |name| [vec![name], row[1..].to_vec()].concat())
     };
-    let rows: Vec<Vec<String>> = rows(&document("operations.md")).into_iter().flat_map(of_each).collect();
+    let rows: Vec<Vec<String>> = rows(&document("metrics.md")).into_iter().flat_map(of_each).collect();
     for (name, kind) in types {
         assert_row(&rows, &[name, kind]);
     }

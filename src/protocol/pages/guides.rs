@@ -37,8 +37,12 @@ macro_rules! guide {
 }
 
 /// All of them, in the order in which pages list them.
-static GUIDES: [Guide; 12] = [
+static GUIDES: [Guide; 16] = [
     guide!("operations", "Operations", "docs/operations.md", is_internal: true),
+    guide!("settings", "Settings", "docs/settings.md", is_internal: true),
+    guide!("alerts", "Alerts", "docs/alerts.md", is_internal: true),
+    guide!("metrics", "Metrics", "docs/metrics.md", is_internal: true),
+    guide!("postgresql", "The log in PostgreSQL", "docs/postgresql.md", is_internal: true),
     guide!("admin-api", "The operator's API", "docs/admin-api.md", is_internal: true),
     guide!("repair", "Repair", "docs/repair.md", is_internal: true),
     guide!("export", "Export", "docs/export.md", is_internal: true),

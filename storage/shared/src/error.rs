@@ -24,7 +24,7 @@ pub enum SharedJournalError {
     Fenced,
     /// The database has lost commits that it acknowledged.
     #[error(
-        "the database of the log has lost commits of this shard, or has others (docs/operations.md, \"Lost commits\")"
+        "the database of the log has lost commits of this shard, or has others (docs/postgresql.md, \"Lost commits\")"
     )]
     Lost,
     /// The log has another shape than this program expects.

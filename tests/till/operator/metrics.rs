@@ -116,14 +116,14 @@ fn dashboard_alerts_and_documents_name_the_scraped_metrics() {
             assert!(there.contains(&name), "{place}: {name} is nowhere");
         }
     }
-    let table = file("docs/operations.md");
+    let table = file("docs/metrics.md");
     let documented: String = table.lines().filter(|line| line.starts_with("| `")).collect();
     let documented = names(&documented);
     for name in &there {
-        assert!(documented.contains(name), "operations.md has no {name}");
+        assert!(documented.contains(name), "metrics.md has no {name}");
     }
     for name in documented {
-        assert!(there.contains(&name), "operations.md: {name} is nowhere");
+        assert!(there.contains(&name), "metrics.md: {name} is nowhere");
     }
 }
 
@@ -143,7 +143,7 @@ fn alerts_about_calls_leave_out_other_requests_throughout() {
 
 #[test]
 fn every_alert_has_a_section_and_every_section_an_alert() {
-    let (alerts, document) = (file("deploy/prometheus/alerts.yml"), file("docs/operations.md"));
+    let (alerts, document) = (file("deploy/prometheus/alerts.yml"), file("docs/alerts.md"));
     let value = |key: &str| -> Vec<String> {
         let lines = alerts.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix(key));
         lines.map(|value| value.trim().trim_matches('"').to_owned()).collect()
@@ -151,10 +151,10 @@ fn every_alert_has_a_section_and_every_section_an_alert() {
     let (named, links) = (value("alert:"), value("runbook_url:"));
     assert!(named.len() > 10 && named.len() == links.len());
     for (name, link) in named.iter().zip(&links) {
-        assert_eq!(link, &format!("docs/operations.md#{}", name.to_lowercase()));
-        assert!(document.contains(&format!("\n### {name}\n")), "{name} has no section");
+        assert_eq!(link, &format!("docs/alerts.md#{}", name.to_lowercase()));
+        assert!(document.contains(&format!("\n## {name}\n")), "{name} has no section");
     }
-    let sections = document.lines().filter_map(|line| line.strip_prefix("### Till"));
+    let sections = document.lines().filter_map(|line| line.strip_prefix("## Till"));
     for section in sections {
         assert!(named.contains(&format!("Till{section}")), "there is no alert Till{section}");
     }
