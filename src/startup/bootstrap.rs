@@ -487,7 +487,7 @@ fn book_remedy(directory: &Path) -> String {
     let directory = directory.display();
     format!(
         "if it is damaged, it can be moved away, and the server starts with a new one: mv {directory} \
-         {directory}.damaged (docs/operations.md, \"The sandbox's book\")"
+         {directory}.damaged (docs/refused-starts.md, \"The sandbox's book\")"
     )
 }
 

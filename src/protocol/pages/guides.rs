@@ -37,9 +37,10 @@ macro_rules! guide {
 }
 
 /// All of them, in the order in which pages list them.
-static GUIDES: [Guide; 16] = [
+static GUIDES: [Guide; 17] = [
     guide!("operations", "Operations", "docs/operations.md", is_internal: true),
     guide!("settings", "Settings", "docs/settings.md", is_internal: true),
+    guide!("refused-starts", "Refused starts", "docs/refused-starts.md", is_internal: true),
     guide!("alerts", "Alerts", "docs/alerts.md", is_internal: true),
     guide!("metrics", "Metrics", "docs/metrics.md", is_internal: true),
     guide!("postgresql", "The log in PostgreSQL", "docs/postgresql.md", is_internal: true),

@@ -163,7 +163,7 @@ fn a_damaged_book_can_be_moved_away_and_payments_continue() {
     fs::write(of_book(server.data(), "MANIFEST-"), "damaged").expect("it can be written");
     let printed = server.try_restart().expect_err("the book cannot be read");
     let (_, remedy) = printed.split_once("the server starts with a new one: ").unwrap_or_else(|| panic!("{printed}"));
-    let (remedy, _) = remedy.split_once(" (docs/operations.md").unwrap_or_else(|| panic!("{printed}"));
+    let (remedy, _) = remedy.split_once(" (docs/refused-starts.md").unwrap_or_else(|| panic!("{printed}"));
     assert!(remedy.starts_with("mv ") && printed.contains("failed to open the sandbox's book: "), "{printed}");
     assert!(Command::new("sh").args(["-c", remedy]).status().is_ok_and(|status| status.success()), "{remedy}");
     let shop = server.restart_with(&shop);

@@ -7,8 +7,18 @@ use crate::harness::{Client, Server};
 /// The pages of the public listener; the first is Swagger UI.
 const OF_MERCHANTS: [&str; 8] = ["", "build-a-shop", "till-js", "a-shops-month", "api", "errors", "sandbox", "about"];
 /// The pages that only the admin listener has besides.
-const OF_OPERATORS: [&str; 9] =
-    ["operations", "settings", "alerts", "metrics", "postgresql", "admin-api", "repair", "export", "limits"];
+const OF_OPERATORS: [&str; 10] = [
+    "operations",
+    "settings",
+    "refused-starts",
+    "alerts",
+    "metrics",
+    "postgresql",
+    "admin-api",
+    "repair",
+    "export",
+    "limits",
+];
 
 /// The HTML of these pages of a listener.
 fn pages(base: &str, names: &[&str]) -> BTreeMap<String, String> {
