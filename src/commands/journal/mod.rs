@@ -24,7 +24,7 @@ pub enum JournalCommand {
     },
     /// Prints the state of the database and of the log in it
     Status,
-    /// Copies the log into a temporary directory, and verifies it there as `till verify` does, with the server stopped. The
+    /// Copies the log into a temporary directory, and verifies it there as `till verify` does; the server may run meanwhile. The
     /// directory that TMPDIR names needs room for the whole data
     Verify,
     /// Copies the log of the data directory, with its server stopped, into an empty log. Afterwards only a server that uses
