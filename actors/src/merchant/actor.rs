@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use till_domain::ids::MerchantId;
-use till_storage::commit::Urgency;
 
 use super::load::{LoadError, Replayed};
 use super::loaded::LoadedMerchant;
@@ -18,9 +17,6 @@ use super::submission::Submit;
 
 /// The shortest time between two checks that an actor is idle.
 const IDLE_CHECK_MIN: Duration = Duration::from_millis(1);
-
-/// The largest number of callers' requests that wait for a loader thread with one merchant.
-const WAITING_MAX: usize = 1_024;
 
 /// Removes an idle actor from the registry. Returns true when no message can reach the actor any more.
 pub(crate) type Unpublish = Arc<dyn Fn(MerchantId, &Addr<MerchantActor>) -> bool + Send + Sync>;
@@ -41,7 +37,7 @@ pub(crate) struct MerchantActor {
     shared: Arc<SharedContext>,
     unpublish: Unpublish,
     residence: Residence,
-    /// Requests that wait for the loader thread, the first to come first.
+    /// Requests that wait for the loader thread, the first to come first. Those of callers are as many as have permits.
     waiting: VecDeque<Submit>,
     last_used: Instant,
 }
@@ -127,7 +123,7 @@ impl MerchantActor {
     /// Carries a request out here if it needs no read that waits for the disk, else on a loader thread.
     fn take_in(&mut self, submit: Submit, context: &Context<Self>) {
         match &mut self.residence {
-            Residence::Away => self.wait(submit),
+            Residence::Away => self.waiting.push_back(submit),
             Residence::Here(loaded) if !loaded.is_void() => {
                 let shared = &self.shared;
                 match unwinding(self.merchant_id, || loaded.carry_out(submit, shared)) {
@@ -142,14 +138,6 @@ impl MerchantActor {
                 self.send_away(submit, context);
             }
         }
-    }
-
-    fn wait(&mut self, submit: Submit) {
-        if submit.requester.urgency == Urgency::Urgent && self.waiting.len() >= WAITING_MAX {
-            let reason = "too many requests wait until the merchant is loaded";
-            return submit.requester.answer(Err(Denied::not_done(reason)));
-        }
-        self.waiting.push_back(submit);
     }
 
     /// Has a request carried out by a loader thread, which loads the merchant first when it is not loaded.

@@ -157,9 +157,12 @@ impl Registry {
         if let Some(slot) = self.published(merchant_id) {
             return Ok(slot);
         }
-        self.make_room();
-        if self.is_full() && admission.is_for_new_work() {
-            return Err(Denied::not_done("too many merchants are active"));
+        let mut is_room_made = self.make_room();
+        while self.is_full() && admission.is_for_new_work() {
+            if !is_room_made {
+                return Err(Denied::not_done("too many merchants are active"));
+            }
+            is_room_made = self.make_room(); // Another request took the room.
         }
         match self.slots.entry(merchant_id) {
             Entry::Occupied(entry) => Ok(Arc::clone(entry.get())),
@@ -196,20 +199,18 @@ impl Registry {
     }
 
     /// Retires some idle actors if the registry is full: those that were not used since the last search or, if there
-    /// are none, any idle ones. Idle actors have no holders, so the result of every batch of theirs is known.
-    fn make_room(&self) {
+    /// are none, any idle ones. Idle actors have no holders, so the result of every batch of theirs is known. Returns false
+    /// when there is no room and none was idle.
+    fn make_room(&self) -> bool {
         if !self.is_full() {
-            return;
+            return true;
         }
         let mut idle = self.idle(|slot| !slot.used.swap(false, Ordering::Relaxed));
         if idle.is_empty() {
             idle = self.idle(|_| true);
         }
-        for merchant_id in idle {
-            if let Some((_, slot)) = self.slots.remove_if(&merchant_id, |_, slot| slot.is_unheld()) {
-                slot.actor.do_send(Retire);
-            }
-        }
+        let retired = idle.into_iter().filter_map(|id| self.slots.remove_if(&id, |_, slot| slot.is_unheld()));
+        retired.inspect(|(_, slot)| slot.actor.do_send(Retire)).count() > 0
     }
 
     fn idle(&self, may_retire: impl Fn(&ActorSlot) -> bool) -> Vec<MerchantId> {

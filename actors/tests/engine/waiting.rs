@@ -12,12 +12,7 @@ use till_storage::keys::{HeadKey, JournalKey};
 use till_storage::memory::MemoryStore;
 
 use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, TestShop, sync_text, topup, topup_known_as};
-use crate::world::{
-    EngineWorld, Settings, all, assert_not_done, assert_unknown, derived, done, eventually, is_pending, put_back,
-};
-
-/// The limit of the requests that wait for one merchant.
-const WAITING_MAX: usize = 1_024;
+use crate::world::{EngineWorld, Settings, all, assert_unknown, derived, done, eventually, is_pending, put_back};
 
 /// From now on everything that is read of a merchant waits.
 fn hold_reads(world: &EngineWorld, shop: &TestShop) {
@@ -131,22 +126,6 @@ async fn requests_that_wait_keep_their_order() {
     // Ids of one merchant grow in the order in which it decides.
     assert!(ids.is_sorted(), "{ids:?}");
     assert_eq!(world.totals(&shop).effective_credit_minor, 300);
-}
-
-#[actix_rt::test]
-async fn requests_above_the_waiting_list_are_refused() {
-    let (world, shop) = EngineWorld::with_shop().await;
-    let world = world.restart();
-    hold_reads(&world, &shop);
-    // The first one is with the loader thread.
-    let sent: Vec<_> = (0..=WAITING_MAX).map(|_| world.send(shop.merchant_id, topup(1))).collect();
-    assert_not_done(&world.submit(shop.merchant_id, topup(1)).await);
-    world.store.resume_reads();
-    for reply in all(sent).await {
-        done(reply);
-    }
-    let done = u64::try_from(WAITING_MAX).expect("a small number") + 1;
-    assert_eq!(world.totals(&shop).effective_credit_minor, done);
 }
 
 #[actix_rt::test]

@@ -49,6 +49,15 @@ fn whole_list(server: &Server, key: &str, endpoint: &str, filter: &Value) -> Vec
     }
 }
 
+/// More merchants than live actors, all of which have timers that are due at the same moments.
+#[test]
+fn a_store_of_many_merchants_is_generated() {
+    let (_directory, [data]) = temporary(["data"]);
+    let arguments = ["generate", "--merchants", "10000", "--payments", "10000"];
+    let (done, _, errors) = carry_out(Start::default().load_tester(&data), &arguments);
+    assert!(done, "{errors}");
+}
+
 #[test]
 fn a_generated_store_verifies_before_and_after_serving() {
     let (_directory, [data]) = temporary(["data"]);
