@@ -34,13 +34,13 @@ struct ListeningServer {
 }
 
 impl ListeningServer {
-    fn without_tls() -> ListeningServer {
-        ListeningServer { server: slowly(Start::default()), pair: None }
+    fn without_tls(idle_seconds: &str) -> ListeningServer {
+        ListeningServer { server: closing_idle_after(idle_seconds, Start::default()), pair: None }
     }
 
-    fn with_tls() -> ListeningServer {
+    fn with_tls(idle_seconds: &str) -> ListeningServer {
         let pair = Pair::new();
-        ListeningServer { server: slowly(pair.start()), pair: Some(pair) }
+        ListeningServer { server: closing_idle_after(idle_seconds, pair.start()), pair: Some(pair) }
     }
 
     /// Opens a connection; with TLS its keys are agreed on.
@@ -63,8 +63,9 @@ impl ListeningServer {
     }
 }
 
-fn slowly(start: Start) -> Server {
-    start.with("TILL_HTTP_THREADS", "2").with("TILL_IDLE_SECONDS_MAX", "2").server()
+/// A server that closes idle connections after so many seconds.
+fn closing_idle_after(seconds: &str, start: Start) -> Server {
+    start.with("TILL_HTTP_THREADS", "2").with("TILL_IDLE_SECONDS_MAX", seconds).server()
 }
 
 /// The number of the server's connections.
@@ -103,12 +104,12 @@ fn is_served(shop: &Shop, number: usize) {
 
 #[test]
 fn slow_clients_take_nothing_from_others_and_are_closed() {
-    slow_clients_are_ended(&ListeningServer::without_tls());
+    slow_clients_are_ended(&ListeningServer::without_tls("2"));
 }
 
 #[test]
 fn slow_tls_clients_take_nothing_from_others_and_are_closed() {
-    slow_clients_are_ended(&ListeningServer::with_tls());
+    slow_clients_are_ended(&ListeningServer::with_tls("2"));
 }
 
 fn slow_clients_are_ended(stand: &ListeningServer) {
@@ -141,22 +142,28 @@ fn slow_clients_are_ended(stand: &ListeningServer) {
 
 #[test]
 fn a_client_that_sends_slowly_is_served_and_blocks_nobody() {
-    sends_a_little_now_and_then(&ListeningServer::without_tls());
+    sends_a_little_now_and_then(&ListeningServer::without_tls("60"));
 }
 
 #[test]
 fn a_slow_client_with_tls_is_served_and_blocks_nobody() {
-    sends_a_little_now_and_then(&ListeningServer::with_tls());
+    sends_a_little_now_and_then(&ListeningServer::with_tls("60"));
 }
 
 fn sends_a_little_now_and_then(stand: &ListeningServer) {
     let shop = stand.server.shop();
     call(&shop, "sync-metadata", &json!({ "key": "large", "metadata": {} })).ok();
     let body = format!("{{\"key\":\"large\"{}}}", " ".repeat(30));
+    let head = head(&shop, body.len());
     let mut stream = stand.connect();
-    for (number, byte) in [head(&shop, body.len()).as_bytes(), body.as_bytes()].concat().chunks(16).enumerate() {
-        stream.write_all(byte).and_then(|()| stream.flush()).expect("the server reads");
+    let mut send = |piece: &[u8]| {
+        stream.write_all(piece).and_then(|()| stream.flush()).expect("the server reads");
         thread::sleep(Duration::from_millis(50));
+    };
+    // A head must arrive within ten seconds, in which no other call is made here; a body may take thirty.
+    head.as_bytes().chunks(16).for_each(&mut send);
+    for (number, piece) in body.as_bytes().chunks(12).enumerate() {
+        send(piece);
         is_served(&shop, number);
     }
     let mut answer = [0; 12];
