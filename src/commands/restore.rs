@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use jiff::Timestamp;
-use till_operate::archive::{ArchiveError, Restored, Until, begin_anew, check_reach, restore_to};
-use till_operate::checkpoint::{Manifest, Reading, Restoring, read_manifest};
+use till_operate::archive::{ArchiveError, Restored, Until, begin_anew, begin_with_first, check_reach, restore_to};
+use till_operate::checkpoint::{Reading, Restoring, read_manifest};
 use till_sandbox::book::RocksBook;
 use till_storage::journal::CommitNumber;
 use till_storage::vault::RootKey;
@@ -26,9 +26,9 @@ const BESIDE: &str = "these faults are in the sandbox's book, or card numbers to
 /// The source and the target of a restore.
 #[derive(Debug, Args)]
 pub struct RestoreArguments {
-    /// The checkpoint's directory
-    #[arg(long, value_name = "CHECKPOINT")]
-    pub from: PathBuf,
+    /// The checkpoint's directory [default: none, with an archive that begins with the first commit]
+    #[arg(long, value_name = "CHECKPOINT", required_unless_present = "archive")]
+    pub from: Option<PathBuf>,
     /// The archive, to restore the commits after the checkpoint as well
     #[arg(long, value_name = "DIR")]
     pub archive: Option<PathBuf>,
@@ -45,17 +45,13 @@ pub struct RestoreArguments {
 /// verified.
 pub(super) fn restore(configuration: &Configuration, arguments: &RestoreArguments) -> anyhow::Result<ExitCode> {
     let RestoreArguments { from, to, .. } = arguments;
-    let _reading = Reading::begin(from);
-    let manifest = read_manifest(from)?;
     Restoring::check_target(to)?;
     let roots = vault_keys(configuration)?;
-    check_all_files(from, &manifest)?;
-    let restore = Restore { configuration, arguments, manifest: &manifest, roots: &roots };
-    let commits = restore.check()?;
-    let mut progress = ProgressDisplay::begin("copied", Unit::Bytes, Some(manifest.byte_count()));
-    let restoring = Restoring::copy(from, &manifest, to, &mut |copied| progress.show(copied.bytes))?;
-    progress.end("copied");
-    restore.bring_up(commits).with_context(|| unfit(to))?;
+    let restore = Restore { configuration, arguments, roots: &roots };
+    let restoring = match from {
+        Some(from) => restore.begin_with_checkpoint(from)?,
+        None => restore.begin_with_first_commit()?,
+    };
     say("verifying the copy");
     let report = restore.subject(to, to.join(SCRATCH_DIRECTORY)).verify(&roots).with_context(|| unfit(to))?;
     let code = print(&report);
@@ -74,15 +70,37 @@ pub(super) fn restore(configuration: &Configuration, arguments: &RestoreArgument
 struct Restore<'a> {
     configuration: &'a Configuration,
     arguments: &'a RestoreArguments,
-    manifest: &'a Manifest,
     roots: &'a [RootKey],
 }
 
 impl Restore<'_> {
+    /// Copies a checkpoint, and brings the copy up with the archive.
+    fn begin_with_checkpoint(&self, from: &Path) -> anyhow::Result<Restoring> {
+        let to = &self.arguments.to;
+        let _reading = Reading::begin(from);
+        let manifest = read_manifest(from)?;
+        check_all_files(from, &manifest)?;
+        let commits = self.check(from)?;
+        let mut progress = ProgressDisplay::begin("copied", Unit::Bytes, Some(manifest.byte_count()));
+        let restoring = Restoring::copy(from, &manifest, to, &mut |copied| progress.show(copied.bytes))?;
+        progress.end("copied");
+        self.bring_up(commits, manifest.last_commit).with_context(|| unfit(to))?;
+        Ok(restoring)
+    }
+
+    /// Makes a store without commits, and brings it up with the archive alone.
+    fn begin_with_first_commit(&self) -> anyhow::Result<Restoring> {
+        let (to, archive) = (&self.arguments.to, self.arguments.archive.as_ref().context("there is no archive")?);
+        let restoring = begin_with_first(&self.subject(to, PathBuf::new()).options(), archive)?;
+        let brought_up = self.check(to).and_then(|commits| self.bring_up(commits, CommitNumber(0)));
+        brought_up.with_context(|| unfit(to))?;
+        Ok(restoring)
+    }
+
     /// With an archive, the logs continue after the heads of the checkpoint.
     fn subject<'d>(&'d self, directory: &'d Path, scratch: PathBuf) -> VerificationTarget<'d> {
-        let ends_as_checkpoint = self.arguments.archive.is_none() || directory == self.arguments.from;
-        let checkpoint = ends_as_checkpoint.then_some(self.arguments.from.as_path());
+        let from = self.arguments.from.as_deref();
+        let checkpoint = from.filter(|from| self.arguments.archive.is_none() || directory == *from);
         VerificationTarget { directory, scratch, open_time_max: self.configuration.open_time_max, checkpoint }
     }
 
@@ -92,8 +110,8 @@ impl Restore<'_> {
 
     /// Checks that the key is right, and that checkpoint and archive reach the requested end. Returns the number of
     /// commits to read.
-    fn check(&self) -> anyhow::Result<u64> {
-        let opened = self.subject(&self.arguments.from, PathBuf::new()).open(self.roots);
+    fn check(&self, from: &Path) -> anyhow::Result<u64> {
+        let opened = self.subject(from, PathBuf::new()).open(self.roots);
         let (store, _) = opened.context("failed to open the checkpoint")?;
         match &self.arguments.archive {
             Some(archive) => check_reach(&store, archive, self.until()).map_err(with_readable_times),
@@ -102,7 +120,7 @@ impl Restore<'_> {
     }
 
     /// Makes the copy a store of its own, with the commits that the archive has after the checkpoint.
-    fn bring_up(&self, commits: u64) -> anyhow::Result<()> {
+    fn bring_up(&self, commits: u64, begin: CommitNumber) -> anyhow::Result<()> {
         let to = &self.arguments.to;
         let options = self.subject(to, PathBuf::new()).options();
         let Some(archive) = &self.arguments.archive else { return Ok(begin_anew(&options)?) };
@@ -112,7 +130,7 @@ impl Restore<'_> {
         let mut book = book.context("the sandbox's book failed")?;
         let tell = &mut |read| progress.show(read);
         let restored = restore_to(&options, archive, self.until(), &keyring, &mut book, tell)?;
-        progress.end(&restored_line(&restored, self.manifest.last_commit));
+        progress.end(&restored_line(&restored, begin));
         Ok(())
     }
 }
@@ -146,7 +164,7 @@ fn until(text: &str) -> anyhow::Result<Until> {
 }
 
 fn restored_line(restored: &Restored, checkpoint: CommitNumber) -> String {
-    let Restored { last, last_at_ms, applied, left_out, forgotten, torn, unread } = restored;
+    let Restored { last, last_at_ms, applied, left_out, forgotten, valid_again, torn, unread } = restored;
     let mut text = format!("the checkpoint ends at commit {checkpoint}; {applied} commits of the archive were applied");
     text += &match last_at_ms {
         Some(at) => format!(", the last is {last}, the latest of {}", moment(*at)),
@@ -157,6 +175,11 @@ fn restored_line(restored: &Restored, checkpoint: CommitNumber) -> String {
     }
     if *forgotten > 0 {
         text += &format!("\n{forgotten} persons were forgotten later, and are forgotten here too");
+    }
+    for (merchant_id, key_id) in valid_again {
+        text += &format!(
+            "\nthe key {key_id} of {merchant_id} was revoked later, and is valid again: till key revoke {key_id}"
+        );
     }
     if *torn > 0 {
         text += &format!("\nthe last write of the archive is torn: {torn} bytes of it were not used");

@@ -163,6 +163,56 @@ fn a_destroyed_store_is_restored_to_any_commit_or_time() {
 }
 
 #[test]
+fn an_archive_from_the_first_commit_on_restores_without_a_checkpoint() {
+    let place = ArchiveDirectories::new();
+    let key = place.at("key");
+    fs::write(&key, format!("{VAULT_KEY}\n")).expect("writable");
+    let start = place.start().without("TILL_VAULT_KEY").with("TILL_VAULT_KEY_FILE", text(&key));
+    let server = place.server(&start);
+    let shop = server.shop();
+    let (customer, _) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
+    let first = shop.pay(100);
+    let picture = shop.picture(&[&first, &customer]);
+    let (code, output, errors) = run_command(server.command(), &["vault", "rotate"]);
+    assert_eq!(code, Some(0), "{output}{errors}");
+    server.wait_until_archived();
+    drop(server);
+    fs::remove_dir_all(place.at("data")).expect("it can be destroyed");
+    let (archive, to) = (place.at("archive"), place.at("copy"));
+    let arguments = ["restore", "--archive", text(&archive), "--to", text(&to)];
+    let (code, output, errors) = run_command(start.command(&place.at("data")), &arguments);
+    assert_eq!(code, Some(0), "{output}{errors}");
+    let copy = start.without("TILL_ARCHIVE_DIRECTORY").try_server_on(&to, None);
+    let copy = copy.unwrap_or_else(|error| panic!("the restored server does not start: {error}"));
+    assert_eq!(shop.on(&copy).picture(&[&first, &customer]), picture);
+    assert_eq!(copy.metric("till_effects_paused"), Some(1.0));
+    let (code, _, errors) = place.till(&["restore", "--to", text(&place.at("nothing"))]);
+    assert!(code == Some(2) && errors.contains("--from"), "{errors}");
+}
+
+#[test]
+fn a_restore_names_the_keys_that_it_makes_valid_again() {
+    let place = ArchiveDirectories::new();
+    let server = place.server(&place.start());
+    let shop = server.shop();
+    let key = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Stolen" })).ok();
+    let commit = take(&server, "one").to_string();
+    shop.call("revoke-key", &json!({ "key_id": key["key_id"] })).ok();
+    server.wait_until_archived();
+    drop(server);
+    let told = |to: &str, until: &[&str]| {
+        let (code, output, errors) = place.restore("one", to, until);
+        assert_eq!(code, Some(0), "{output}{errors}");
+        format!("{output}{errors}")
+    };
+    let key_id = key["key_id"].as_str().expect("an id");
+    let before = told("before", &["--until", &commit]);
+    assert!(before.contains(&format!("till key revoke {key_id}")), "{before}");
+    let all = told("all", &[]);
+    assert!(!all.contains(key_id), "{all}");
+}
+
+#[test]
 fn archived_commits_are_restored_over_a_replaced_vault_key() {
     let place = ArchiveDirectories::new();
     let key = place.at("key");

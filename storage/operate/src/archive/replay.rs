@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use till_domain::ids::MerchantId;
+use till_domain::ids::{KeyId, MerchantId};
 use till_storage::archive_queue::VaultChange;
 use till_storage::engine::StoreIdentity;
 use till_storage::engine::{EngineOptions, Unlogged, mark_copy};
@@ -30,6 +30,7 @@ use super::commit::ArchivedCommit;
 use super::fold::fold;
 use super::forgetting::Forgotten;
 use super::reading::{SegmentItem, SegmentReader};
+use super::revoked::RevokedLater;
 use super::snapshots::take_snapshot;
 use super::target::check_begin;
 use super::{ArchiveError, Until};
@@ -47,6 +48,8 @@ pub struct Restored {
     pub left_out: u64,
     /// Persons who were forgotten later, and are forgotten in the restored store as well.
     pub forgotten: u64,
+    /// Keys that were revoked later, and are valid again.
+    pub valid_again: Vec<(MerchantId, KeyId)>,
     /// Bytes of an unfinished write at the archive's end.
     pub torn: u64,
     /// The error that ended the reading of the archive after the moment of the restore.
@@ -113,6 +116,7 @@ struct ArchiveReplay<'a> {
     touched: BTreeSet<MerchantId>,
     starts: u64,
     forgotten: Forgotten,
+    revoked: RevokedLater,
     restored: Restored,
 }
 
@@ -124,10 +128,31 @@ impl<'a> ArchiveReplay<'a> {
         until: Until,
         base: CommitNumber,
     ) -> ArchiveReplay<'a> {
-        let restored =
-            Restored { last: base, last_at_ms: None, applied: 0, left_out: 0, forgotten: 0, torn: 0, unread: None };
-        let (touched, forgotten) = (BTreeSet::new(), Forgotten::default());
-        ArchiveReplay { overlay, keyring, book, until, base, position: base, touched, starts: 0, forgotten, restored }
+        let restored = Restored {
+            last: base,
+            last_at_ms: None,
+            applied: 0,
+            left_out: 0,
+            forgotten: 0,
+            valid_again: Vec::new(),
+            torn: 0,
+            unread: None,
+        };
+        let (touched, forgotten, revoked) = (BTreeSet::new(), Forgotten::default(), RevokedLater::default());
+        let position = base;
+        ArchiveReplay {
+            overlay,
+            keyring,
+            book,
+            until,
+            base,
+            position,
+            touched,
+            starts: 0,
+            forgotten,
+            revoked,
+            restored,
+        }
     }
 
     /// Reads the chain to its end: persons who were forgotten later are forgotten here too.
@@ -172,7 +197,7 @@ impl<'a> ArchiveReplay<'a> {
         if !self.until.wants(commit).map_err(unfit)? {
             self.restored.left_out += 1;
             self.forgotten.note(&commit.vault);
-            return Ok(());
+            return self.revoked.note(commit, self.overlay).map_err(unfit);
         }
         self.note_given_up(commit);
         self.apply(commit).map_err(unfit)?;
@@ -252,6 +277,7 @@ impl<'a> ArchiveReplay<'a> {
 
     fn finish(mut self) -> Result<Restored, ArchiveError> {
         self.restored.forgotten = self.forgotten.apply(self.overlay, self.keyring)?;
+        self.restored.valid_again = self.revoked.known_to(self.overlay)?;
         self.overlay.write()?;
         for merchant_id in &self.touched {
             take_snapshot(self.overlay, self.keyring, *merchant_id)?;

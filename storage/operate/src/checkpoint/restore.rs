@@ -47,6 +47,15 @@ impl Restoring {
         Err(CheckpointError::NotEmpty { directory: to.to_owned() })
     }
 
+    /// Begins a restore of a new store, from an archive alone.
+    ///
+    /// # Errors
+    /// An error of the system.
+    pub fn of_new_store(archive: &Path, to: &Path) -> Result<Restoring, CheckpointError> {
+        begin(archive, to).map_err(CheckpointError::files("begin to restore to", to))?;
+        Ok(Restoring { directory: to.to_owned() })
+    }
+
     /// Copies the files of a checkpoint that a data directory needs, and syncs them. Every checksum is compared on the
     /// way.
     ///
