@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use futures_util::{StreamExt, stream};
-use till_shared::{JournalCopy, JournalStatus, RowsOf, SharedJournal, SharedRows, status};
+use till_shared::{JournalCopy, JournalStatus, RowsOf, SharedJournal, SharedRows, exported_to, status};
 use till_storage::engine::{Engine as DiskEngine, RepeatsRows};
 use till_storage::turns::Turns;
 
@@ -39,6 +39,12 @@ impl SharedLog {
     /// The database cannot be reached, has no log, or keeps no second copy of it.
     pub fn find(configuration: &JournalConfiguration) -> anyhow::Result<JournalCopy> {
         let state = status(&configuration.database)?;
+        if let Some(directory) = exported_to(&configuration.database)? {
+            bail!(
+                "an embedded store was made of the log, in {directory}: two servers would go on from the same past. When none \
+                 will run there any more, till journal export --undo lets one start on the log"
+            );
+        }
         match unsafe_to_use(&state) {
             Some(reason) if configuration.may_be_unreplicated => {
                 tracing::warn!(reason, "the log is not safe from the loss of its machine");

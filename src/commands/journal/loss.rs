@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde_json::json;
 use till_operate::checkpoint::PAUSED_FILE;
-use till_operate::offline::{Inspect, RecordSelection};
+use till_operate::offline::{Inspect, RecordSelection, Source, payments_of};
 use till_shared::{LostRecords, accept_loss, lost_records};
 
 use crate::commands::exit_code::ExitCode;
@@ -40,7 +40,11 @@ pub(super) fn accept(
         return Ok(ExitCode::SUCCESS);
     }
     match to {
-        Some(file) => write_records(configuration, &lost, file)?,
+        Some(file) => {
+            let source = open(configuration, false)?;
+            write_records(&source, &lost, file)?;
+            write_payments(&source, &lost, &table_beside(file))?;
+        }
         None if lost.is_empty() => {}
         None => bail!("name a file for the lost records with --to, since the data directory is of no use afterwards"),
     }
@@ -52,14 +56,34 @@ pub(super) fn accept(
 }
 
 /// Writes lost records as `till inspect --json` does.
-fn write_records(configuration: &Configuration, lost: &[LostRecords], to: &Path) -> anyhow::Result<()> {
+fn write_records(source: &Source, lost: &[LostRecords], to: &Path) -> anyhow::Result<()> {
     let failed = || format!("failed to write {}", to.display());
     let mut out = BufWriter::new(File::create_new(to).with_context(failed)?);
-    let source = open(configuration, false)?;
     for LostRecords { merchant_id, first, last } in lost {
-        let inspect = Inspect::of(&source, *merchant_id)?;
+        let inspect = Inspect::of(source, *merchant_id)?;
         let selection = RecordSelection { from: first.0, to: last.0, payment: None };
         inspect.write_json(&selection, &mut out).with_context(failed)?;
+    }
+    out.flush().and_then(|()| out.get_ref().sync_all()).with_context(failed)
+}
+
+/// The file for the table of payments.
+fn table_beside(records: &Path) -> PathBuf {
+    PathBuf::from(format!("{}.payments.csv", records.display()))
+}
+
+/// Writes the payments that lost records are about as CSV, to be compared with what the acquirer did.
+fn write_payments(source: &Source, lost: &[LostRecords], to: &Path) -> anyhow::Result<()> {
+    let failed = || format!("failed to write {}", to.display());
+    let mut out = BufWriter::new(File::create_new(to).with_context(failed)?);
+    writeln!(out, "merchant_id,payment_id,external_id,amount,currency,status").with_context(failed)?;
+    for LostRecords { merchant_id, first, last } in lost {
+        for payment in payments_of(source, *merchant_id, *first, *last)? {
+            let external_id = payment.external_id.as_ref().map_or("", |id| id.as_str()).replace('"', "\"\"");
+            let (id, money, status) = (payment.id, payment.money, payment.status.name());
+            let (amount, currency) = (money.amount.get(), money.currency);
+            writeln!(out, "{merchant_id},{id},\"{external_id}\",{amount},{currency},{status}").with_context(failed)?;
+        }
     }
     out.flush().and_then(|()| out.get_ref().sync_all()).with_context(failed)
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Subcommand;
-use till_shared::{Migrated, migrate, status};
+use till_shared::{Migrated, migrate, note_exported, status};
 
 use super::exit_code::ExitCode;
 use super::progress::print;
@@ -31,8 +31,15 @@ pub enum JournalCommand {
     /// this log starts on the directory
     Import,
     /// Makes an embedded store of the log, in the data directory, which must not exist. A server that uses the log is stopped
-    /// by it
-    Export,
+    /// by it, and none starts on the log any more
+    Export {
+        /// Makes a copy beside a running server, for `till inspect` and `till export`. A server on the copy starts paused
+        #[arg(long, conflicts_with = "undo")]
+        copy: bool,
+        /// Lets servers start on the log again, when none will run on the embedded store that was made of it
+        #[arg(long)]
+        undo: bool,
+    },
     /// Goes on after the database has lost commits. Without --yes it only prints which the data directory has
     AcceptLoss {
         /// The file to make, with the records that the data directory has and the database has lost
@@ -57,7 +64,12 @@ pub(super) fn journal(configuration: &Configuration, command: &JournalCommand) -
         JournalCommand::Status => Ok(print(&serde_json::to_string_pretty(&status(&journal.database)?)?)),
         JournalCommand::Verify => moving::verify(configuration, journal),
         JournalCommand::Import => moving::import(configuration, journal),
-        JournalCommand::Export => moving::export(configuration, journal),
+        JournalCommand::Export { copy: true, .. } => moving::copy(configuration, journal),
+        JournalCommand::Export { undo: true, .. } => {
+            note_exported(&journal.database, None)?;
+            Ok(print("servers start on the log again"))
+        }
+        JournalCommand::Export { .. } => moving::export(configuration, journal),
         JournalCommand::AcceptLoss { to, yes } => loss::accept(configuration, journal, to.as_deref(), *yes),
     }
 }

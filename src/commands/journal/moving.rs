@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use till_operate::acquirer_book::AcquirerBook;
+use till_operate::checkpoint::PAUSED_FILE;
 use till_operate::repair::{Rebuild, Workshop};
 use till_operate::verify::{Report, VerifyOptions};
 use till_sandbox::book::RocksBook;
-use till_shared::{JournalCopy, JournalReader, RowsOf, SharedJournal, SharedRows, import as import_log};
+use till_shared::{JournalCopy, JournalReader, RowsOf, SharedJournal, SharedRows, import as import_log, note_exported};
 use till_storage::deliveries::RocksDeliveries;
 use till_storage::engine::{Engine, EngineOptions, RepeatsRows, is_new};
 
@@ -47,9 +48,7 @@ pub(super) fn import(configuration: &Configuration, journal: &JournalConfigurati
 /// Makes an embedded store of the log.
 pub(super) fn export(configuration: &Configuration, journal: &JournalConfiguration) -> anyhow::Result<ExitCode> {
     let data = &configuration.data;
-    if data.exists() {
-        bail!("{} exists: name a directory that does not", data.display());
-    }
+    refuse_existing(data)?;
     // The claim ends a server that uses the log: what it acknowledged is there, and nothing more comes.
     let claimed = SharedJournal::open(&journal.database, Arc::new(|| {}))?;
     let report = embedded(configuration, JournalCopy::open(&journal.database)?, data, None)?;
@@ -58,7 +57,26 @@ pub(super) fn export(configuration: &Configuration, journal: &JournalConfigurati
     copy_rows(journal, RowsOf::Book, &RocksBook::open(&data.join(SANDBOX_DIRECTORY))?)?;
     let files = NoteFiles(data.clone());
     notes(&claimed)?.iter().try_for_each(|(name, note)| files.keep(name, Some(note)))?;
+    note_exported(&journal.database, Some(&data.display().to_string()))?;
     Ok(print(&report))
+}
+
+/// Makes a copy of the log beside a server that uses it. A server that starts on the copy calls no acquirer.
+pub(super) fn copy(configuration: &Configuration, journal: &JournalConfiguration) -> anyhow::Result<ExitCode> {
+    let data = &configuration.data;
+    refuse_existing(data)?;
+    let log = JournalCopy::open(&journal.database)?;
+    let report = embedded(configuration, log, data, None)?;
+    std::fs::write(data.join(PAUSED_FILE), "")
+        .with_context(|| format!("failed to mark {} as a copy", data.display()))?;
+    Ok(print(&report))
+}
+
+fn refuse_existing(data: &Path) -> anyhow::Result<()> {
+    if data.exists() {
+        bail!("{} exists: name a directory that does not", data.display());
+    }
+    Ok(())
 }
 
 /// Verifies a copy of the log, and compares a copy of the sandbox's book with it.

@@ -9,7 +9,9 @@ use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use tokio::time::timeout;
-use tokio_postgres::{AsyncMessage, Client, Error};
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{AsyncMessage, Client, Error, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{SharedJournalError, words};
 use crate::settings::JournalSettings;
@@ -55,11 +57,7 @@ impl Connection {
         let runtime = SessionRuntime(Some(runtime));
         let warning = Arc::new(Mutex::new(None));
         let connector = tls::connector(settings.ca_file.as_deref())?;
-        let connected =
-            wait(|| runtime.block_on(async { timeout(settings.patience, settings.config.connect(connector)).await }));
-        let (client, connection) = connected
-            .map_err(|_| SharedJournalError::Unreachable(no_answer(settings.patience)))?
-            .map_err(|error| unreachable(&error))?;
+        let (client, connection) = wait(|| runtime.block_on(connect_to_one(settings, connector)))?;
         runtime.spawn(drive(connection, Arc::clone(&warning)));
         let mut connection = Connection { runtime, client, warning, patience: settings.patience };
         connection.run(async |client| client.batch_execute(SESSION).await)?;
@@ -92,6 +90,28 @@ impl Connection {
             Some(warning) => Err(SharedJournalError::Unknown(format!("the database warned: {warning}"))),
         }
     }
+}
+
+type Connected = (Client, tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>);
+
+/// Connects to the first host that can be used. Each has an even share of the patience, so that one that says nothing does not
+/// take the time of the others.
+async fn connect_to_one(
+    settings: &JournalSettings,
+    connector: MakeRustlsConnect,
+) -> Result<Connected, SharedJournalError> {
+    let hosts = settings.each_host();
+    let share = settings.patience / u32::try_from(hosts.len()).unwrap_or(u32::MAX).max(1);
+    let (is_one, mut reasons) = (hosts.len() == 1, Vec::new());
+    for (name, host) in hosts {
+        let reason = match timeout(share, host.connect(connector.clone())).await {
+            Ok(Ok(connected)) => return Ok(connected),
+            Ok(Err(error)) => words(&error),
+            Err(_) => no_answer(share),
+        };
+        reasons.push(if is_one { reason } else { format!("{name}: {reason}") });
+    }
+    Err(SharedJournalError::Unreachable(reasons.join("; ")))
 }
 
 /// Waits on this thread. Where it serves a runtime of several threads, another of them goes on with its tasks meanwhile. A

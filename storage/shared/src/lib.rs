@@ -31,6 +31,7 @@ pub use error::SharedJournalError;
 pub use import::{ImportError, import};
 pub use journal::{OnFenced, SharedJournal};
 pub use loss::{LostRecords, accept_loss, lost_records};
+pub use notes::{exported_to, note_exported};
 pub use reading::JournalReader;
 pub use schema::{Migrated, SHARDS_DEFAULT, migrate};
 pub use settings::{JournalSettings, SettingsError};

@@ -4,12 +4,33 @@ use tokio_postgres::{Client, Error};
 
 use crate::connection::Connection;
 use crate::error::SharedJournalError;
+use crate::settings::JournalSettings;
 
 /// The beginning of the names of notes, by which none is a fact about the tables.
 const NOTE: &str = "note:";
 
 /// The note of a log that an import fills. It is there until the log is whole.
 pub(crate) const IMPORT_UNDER_WAY: &str = "import-under-way";
+
+/// The note of a log of which an embedded store was made: the directory of that store.
+const EXPORTED: &str = "exported";
+
+/// The directory of the embedded store that was made of a log; none when none was, or when that was taken back.
+///
+/// # Errors
+/// [`SharedJournalError`].
+pub fn exported_to(settings: &JournalSettings) -> Result<Option<String>, SharedJournalError> {
+    let note = Connection::open(settings)?.run(async |client| read(client, &settings.schema, EXPORTED).await)?;
+    Ok(note.map(|directory| String::from_utf8_lossy(&directory).into_owned()))
+}
+
+/// Notes the directory of the embedded store that was made of a log, or takes that back.
+///
+/// # Errors
+/// [`SharedJournalError`].
+pub fn note_exported(settings: &JournalSettings, to: Option<&str>) -> Result<(), SharedJournalError> {
+    set_note(&mut Connection::open(settings)?, &settings.schema, EXPORTED, to.map(str::as_bytes))
+}
 
 /// A note; none when there is none under the name.
 pub(crate) async fn read(client: &Client, schema: &str, name: &str) -> Result<Option<Vec<u8>>, Error> {

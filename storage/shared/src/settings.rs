@@ -8,6 +8,8 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
+use crate::error::words;
+
 /// The reason why settings cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -55,7 +57,7 @@ impl JournalSettings {
     /// # Errors
     /// [`SettingsError`] names what cannot be used.
     pub fn new(address: &str, schema: &str, patience: Duration) -> Result<JournalSettings, SettingsError> {
-        let mut config = Config::from_str(address).map_err(|error| SettingsError::Address(error.to_string()))?;
+        let mut config = Config::from_str(address).map_err(|error| SettingsError::Address(words(&error)))?;
         if config.get_password().is_some() {
             return Err(SettingsError::Password);
         }
@@ -71,6 +73,18 @@ impl JournalSettings {
         }
         config.application_name("till").connect_timeout(patience).tcp_user_timeout(patience);
         Ok(JournalSettings { config, ca_file: None, schema: schema.to_owned(), patience })
+    }
+
+    /// The names of the hosts, each with settings for it alone, in their order.
+    pub(crate) fn each_host(&self) -> Vec<(String, Config)> {
+        let all = &self.config;
+        let name = |place: usize| match all.get_hosts().get(place) {
+            Some(Host::Tcp(name)) => name.clone(),
+            Some(Host::Unix(path)) => path.display().to_string(),
+            None => all.get_hostaddrs().get(place).map(ToString::to_string).unwrap_or_default(),
+        };
+        let count = all.get_hosts().len().max(all.get_hostaddrs().len());
+        (0..count).map(|place| (name(place), of_host(all, place))).collect()
     }
 
     /// The same with the password in a file, whose last line end does not count.
@@ -91,6 +105,33 @@ impl JournalSettings {
     }
 }
 
+/// The settings for one of the hosts.
+fn of_host(all: &Config, place: usize) -> Config {
+    let mut one = Config::new();
+    match all.get_hosts().get(place) {
+        Some(Host::Tcp(name)) => _ = one.host(name),
+        Some(Host::Unix(path)) => _ = one.host_path(path),
+        None => {}
+    }
+    // One port is that of all hosts.
+    let port = all.get_ports().get(place).or_else(|| all.get_ports().first());
+    all.get_hostaddrs().get(place).into_iter().for_each(|address| _ = one.hostaddr(*address));
+    port.into_iter().for_each(|port| _ = one.port(*port));
+    all.get_user().into_iter().for_each(|user| _ = one.user(user));
+    all.get_password().into_iter().for_each(|password| _ = one.password(password));
+    all.get_dbname().into_iter().for_each(|name| _ = one.dbname(name));
+    all.get_options().into_iter().for_each(|options| _ = one.options(options));
+    all.get_application_name().into_iter().for_each(|name| _ = one.application_name(name));
+    all.get_connect_timeout().into_iter().for_each(|limit| _ = one.connect_timeout(*limit));
+    all.get_tcp_user_timeout().into_iter().for_each(|limit| _ = one.tcp_user_timeout(*limit));
+    all.get_keepalives_interval().into_iter().for_each(|interval| _ = one.keepalives_interval(interval));
+    all.get_keepalives_retries().into_iter().for_each(|retries| _ = one.keepalives_retries(retries));
+    one.keepalives(all.get_keepalives()).keepalives_idle(all.get_keepalives_idle());
+    one.ssl_mode(all.get_ssl_mode()).ssl_negotiation(all.get_ssl_negotiation());
+    one.target_session_attrs(all.get_target_session_attrs()).channel_binding(all.get_channel_binding());
+    one
+}
+
 /// True for an address of this machine.
 fn is_loopback(host: &Host) -> bool {
     match host {
@@ -101,6 +142,8 @@ fn is_loopback(host: &Host) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tokio_postgres::config::TargetSessionAttrs;
+
     use super::*;
 
     fn settings(address: &str) -> Result<JournalSettings, SettingsError> {
@@ -121,6 +164,18 @@ mod tests {
         assert_eq!(mode("postgres://till@localhost/till?sslmode=require"), SslMode::Require);
         assert_eq!(mode("postgres://till@127.0.0.1,db2/till"), SslMode::Require);
         assert_eq!(mode("postgres://till@db1/till?sslmode=disable"), SslMode::Disable);
+    }
+
+    #[test]
+    fn each_host_has_its_own_port_and_the_settings_of_all() {
+        let hosts =
+            settings("postgres://till@db1:1,db2:2/log?target_session_attrs=read-write").expect("it is one").each_host();
+        let told: Vec<_> = hosts.iter().map(|(name, one)| (name.as_str(), one.get_ports(), one.get_dbname())).collect();
+        assert_eq!(told, [("db1", &[1][..], Some("log")), ("db2", &[2][..], Some("log"))]);
+        assert!(hosts.iter().all(|(_, one)| one.get_hosts().len() == 1 && one.get_ssl_mode() == SslMode::Require));
+        assert!(hosts.iter().all(|(_, one)| one.get_target_session_attrs() == TargetSessionAttrs::ReadWrite));
+        let misspelt = settings("postgres://till@db/till?target_session_attr=any").expect_err("no such setting");
+        assert!(misspelt.to_string().contains("target_session_attr"), "{misspelt}");
     }
 
     #[test]

@@ -56,6 +56,27 @@ fn a_store_is_imported_served_and_exported_with_the_same_log() {
     assert!(back.stop());
     assert_eq!(exported_log(&back, &embedded), here, "equal logs");
     succeeds(embedded.command(back.data()), &["verify"]);
+    let refused = fails(start.command(served.data()), &["serve"]);
+    assert!(refused.contains("an embedded store was made of the log"), "{refused}");
+    succeeds(start.command(served.data()), &["journal", "export", "--undo"]);
+    served.restart();
+}
+
+#[test]
+fn a_copy_beside_a_running_server_is_read_and_starts_paused() {
+    let (_database, start) = database();
+    let server = start.server();
+    let shop = server.shop();
+    let paid = shop.pay(1_000);
+    shop.settled(&paid);
+    let place = directory();
+    let copy = place.path().join("copy");
+    succeeds(start.command(&copy), &["journal", "export", "--copy"]);
+    let embedded = Start::default();
+    let records = succeeds(embedded.command(&copy), &["inspect", &shop.merchant_id, "--payment", &paid]);
+    assert!(records.contains(&paid), "{records}");
+    shop.pay(500);
+    assert_eq!(embedded.server_in(&copy).metric("till_effects_paused"), Some(1.0));
 }
 
 #[test]

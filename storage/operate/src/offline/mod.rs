@@ -11,7 +11,9 @@ mod log_record;
 // Tools for operators.
 mod export;
 mod inspect;
+mod payments_of;
 
 pub use export::{ApiObject, Export, ExportFile, ExportSummary};
 pub use inspect::{Inspect, RecordSelection};
+pub use payments_of::payments_of;
 pub use source::{OpenKeyring, Source};
