@@ -44,7 +44,7 @@ build: tools
 
 # The programs for production and for figures: compiled for speed, RocksDB not anew.
 optimized: tools
-	tools/optimized build -p till -p till-bench --bins
+	cargo build --release -p till -p till-bench --bins
 
 # A Debian package of the optimized program; prints where it is.
 package: tools
@@ -57,8 +57,8 @@ lint: tools
 
 # The benches of pages and of sets. The workspace's own code is compiled for speed; RocksDB is not compiled again.
 bench: tools
-	tools/optimized build -p till-bench
-	tools/optimized bench --profile dev --workspace
+	cargo build --release -p till-bench
+	cargo bench --workspace
 
 # Till beside its peers, in turns, on this machine; writes the ratios to docs/performance.md. See benches/peers/README.md.
 bench-compare: tools
@@ -101,7 +101,7 @@ fairness: SECONDS = 5
 fairness: ROUNDS = 5
 fairness: CONNECTIONS = 256
 fairness: tools
-	TILL_HEAVY_SECONDS=$(SECONDS) TILL_HEAVY_ROUNDS=$(ROUNDS) TILL_HEAVY_CONNECTIONS=$(CONNECTIONS) tools/optimized test --test till overload::heavy_ -- --nocapture --test-threads 1
+	TILL_HEAVY_SECONDS=$(SECONDS) TILL_HEAVY_ROUNDS=$(ROUNDS) TILL_HEAVY_CONNECTIONS=$(CONNECTIONS) cargo test --release --test till overload::heavy_ -- --nocapture --test-threads 1
 
 # Takes checkpoints of a fully loaded server, by links and as copies elsewhere: ROUNDS rounds each, some four minutes a
 # round.

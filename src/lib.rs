@@ -40,6 +40,7 @@ pub use commands::{Arguments, parse, run};
 // For the load tester, whose command line has the same settings and exit codes.
 pub use commands::{ExitCode, Settings};
 pub use configuration::{Configuration, Layers, Secrets, settings_in_markdown};
+pub use process::VERSION;
 pub use process::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
 // For the generator of stores, which opens a data directory and makes merchants, keys and cards as endpoints do.

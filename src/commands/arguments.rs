@@ -21,10 +21,11 @@ use super::trigger::TriggerArguments;
 use super::verify::VerifyArguments;
 use super::webhook::WebhookCommand;
 use crate::configuration::{Configuration, ConfigurationFaults, Layers};
+use crate::process::VERSION;
 
 /// A payments server for merchants: one binary, one data directory.
 #[derive(Debug, Parser)]
-#[command(name = "till", version, arg_required_else_help = true)]
+#[command(name = "till", version = VERSION, arg_required_else_help = true)]
 pub struct Arguments {
     #[command(subcommand)]
     pub(super) command: TillCommand,

@@ -4,7 +4,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Parser, Subcommand};
-use till::Settings;
+use till::{Settings, VERSION};
 
 use super::bench::BenchCommand;
 use crate::generate::GenerationPlan;
@@ -13,7 +13,7 @@ use crate::target::BECOME_SERVER;
 
 /// Measures a Till server under load and checks every answer, or generates a store to test against.
 #[derive(Debug, Parser)]
-#[command(name = "till-bench", version, arg_required_else_help = true)]
+#[command(name = "till-bench", version = VERSION, arg_required_else_help = true)]
 pub struct Arguments {
     /// The subcommand.
     #[command(subcommand)]

@@ -76,7 +76,7 @@ impl Program {
     /// This program.
     pub(super) fn this() -> Program {
         Program {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: till::VERSION.to_owned(),
             profile: env!("BUILT_WITH_PROFILE").to_owned(),
             optimization: env!("BUILT_AT_OPT_LEVEL").to_owned(),
         }
