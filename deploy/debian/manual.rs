@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::{Shell, generate_to};
 
 fn main() -> std::io::Result<()> {
     let folder = std::env::args_os().nth(1).expect("the folder to write to is the one argument");
     let folder = Path::new(&folder);
     std::fs::create_dir_all(folder)?;
-    write(till_bench::commands::Arguments::command(), folder)
+    write(till_bench::commands::grammar(), folder)
 }
 
 /// Writes a page for a program and for each command below it, such as `till-checkpoint-create.1`, and its completions.

@@ -76,6 +76,22 @@ fn a_flow_is_measured_in_its_steps() {
 }
 
 #[test]
+fn a_checkout_is_measured_in_its_steps() {
+    let point = point("checkout");
+    let names = steps(&point);
+    assert_eq!(names.len(), 6, "{names:?}");
+    assert!(point["operations"].as_u64().is_some_and(|count| count > 0) && point["wrong"]["count"] == 0, "{point}");
+    let follow_up = &point["follow_up"];
+    assert_eq!((&follow_up["kept_up"], &follow_up["unexplained_minor"]), (&json!(true), &json!(0)), "{follow_up}");
+}
+
+#[test]
+fn a_run_takes_no_address_of_a_log_for_a_server_of_its_own() {
+    let ended = Tester::new().run("ping --duration 100ms --journal postgres://till@127.0.0.1:1/till");
+    assert!(ended.code == 1 && ended.errors.contains("--target"), "{ended:?}");
+}
+
+#[test]
 fn every_answered_payment_is_captured_once_or_refunded_in_parts() {
     let load = "--merchants 2 --connections 4 --duration 60s --warm-up 0s";
     for (scenario, operations) in [("capture", 40), ("refund", 160)] {

@@ -36,6 +36,8 @@ pub enum BenchCommand {
     Initiate(LoadArguments),
     /// From the card to the settled ledger entry
     Flow(LoadArguments),
+    /// A checkout: start-checkout, its page, and its payment by card
+    Checkout(LoadArguments),
     /// capture-payment, whole and in part, with authorized payments made beforehand, and whether the captures keep up
     Capture(LoadArguments),
     /// refund-payment, several of each payment, with captured payments made beforehand
@@ -90,6 +92,7 @@ pub(super) fn bench(configuration: &Configuration, command: &BenchCommand) -> an
         BenchCommand::Ping(load) => (ScenarioKind::Ping.into(), load),
         BenchCommand::Initiate(load) => (ScenarioKind::Initiate.into(), load),
         BenchCommand::Flow(load) => (ScenarioKind::Flow.into(), load),
+        BenchCommand::Checkout(load) => (ScenarioKind::Checkout.into(), load),
         BenchCommand::Capture(load) => (ScenarioKind::Capture.into(), load),
         BenchCommand::Refund(load) => (ScenarioKind::Refund.into(), load),
         BenchCommand::Metadata(load) => (ScenarioKind::Metadata.into(), load),

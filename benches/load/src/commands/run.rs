@@ -1,5 +1,6 @@
 //! Carries a command out.
 
+use anyhow::ensure;
 use till::{Configuration, ExitCode, keep_memory_to_the_process, make_files_for_the_owner_only};
 
 use super::arguments::{Arguments, LoadTesterCommand};
@@ -19,7 +20,14 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     match &arguments.command {
         // The umask decides who may read the reports: they hold no personal data.
-        LoadTesterCommand::Bench(command) => bench::bench(&configuration(arguments)?, command),
+        LoadTesterCommand::Bench(command) => {
+            ensure!(
+                arguments.settings.journal.is_none(),
+                "--journal: start the server, and name it with --target; or give a server of the run --server-setting \
+                 journal=..., vault_key_file=... and what else its log needs"
+            );
+            bench::bench(&configuration(arguments)?, command)
+        }
         LoadTesterCommand::Generate(options) => {
             let configuration = configuration(arguments)?;
             make_files_for_the_owner_only();

@@ -15,6 +15,8 @@ pub enum ScenarioKind {
     Initiate,
     /// From the card to the settled ledger entry.
     Flow,
+    /// `start-checkout`, its page, and its payment by card.
+    Checkout,
     /// `capture-payment`, of all that is authorized or of a part.
     Capture,
     /// `void-payment`, in a mix only.
@@ -34,7 +36,7 @@ pub enum ScenarioKind {
 impl ScenarioKind {
     /// True when the operation makes payments whose money arrives.
     const fn pays(self) -> bool {
-        matches!(self, ScenarioKind::Initiate | ScenarioKind::Flow | ScenarioKind::Capture)
+        matches!(self, ScenarioKind::Initiate | ScenarioKind::Flow | ScenarioKind::Checkout | ScenarioKind::Capture)
     }
 
     /// True when the operation adds entries to the activity log or to the ledger.

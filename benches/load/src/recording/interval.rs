@@ -14,6 +14,9 @@ const LENGTHS_MILLIS: [u64; 8] = [50, 100, 250, 500, 1_000, 5_000, 15_000, 60_00
 /// A chart cannot show more points than this apart.
 const INTERVALS_MAX: u128 = 120;
 
+/// The number of calls from which on their 99th percentile is another one than their maximum, with some to spare.
+const CALLS_OF_AN_INTERVAL: u64 = 200;
+
 /// The results of one thread in one interval.
 #[derive(Debug, Clone)]
 pub(crate) struct Interval {
@@ -89,6 +92,18 @@ impl Timeline {
         self.intervals.entry(index).or_insert_with(|| Interval::new(index)).merge(interval);
     }
 
+    /// The same with intervals that are so long that each has at least [`CALLS_OF_AN_INTERVAL`] on average, as far as ten are
+    /// left.
+    pub(crate) fn with_calls(&self, duration: Duration) -> Timeline {
+        let calls: u64 = self.intervals.values().map(|interval| interval.latencies.len()).sum();
+        let count = u64::try_from(duration.as_millis() / self.length.as_millis().max(1)).unwrap_or(u64::MAX);
+        let factor = (CALLS_OF_AN_INTERVAL * count).div_ceil(calls.max(1)).clamp(1, (count / 10).max(1));
+        let length = self.length * u32::try_from(factor).unwrap_or(u32::MAX);
+        let mut longer = Timeline { length, parts: factor, intervals: BTreeMap::new() };
+        self.intervals.values().for_each(|interval| longer.add(interval));
+        longer
+    }
+
     /// All intervals of the first `duration`, also those in which nothing ended. The last may be shorter than others;
     /// it is left out below half of their length, because its figures would be unreliable.
     pub(crate) fn moments(&self, duration: Duration) -> Vec<TimelinePoint> {
@@ -137,6 +152,19 @@ mod tests {
         assert_eq!((moments[0].failure_rate, moments[0].p50, moments[0].max), (20.0, 20, 30));
         assert_eq!(moments.iter().map(|moment| moment.at_millis).collect::<Vec<_>>(), [0, 100, 200]);
         assert_eq!(timeline.moments(Duration::from_millis(240)).len(), 2, "too short");
+    }
+
+    #[test]
+    fn intervals_of_few_calls_are_made_longer_as_far_as_ten_are_left() {
+        let lengths = |calls_of_each: usize| {
+            let mut timeline = Timeline::new(Duration::from_secs(60));
+            (0..120).for_each(|index| timeline.add(&interval(index, &vec![10; calls_of_each], 0)));
+            let longer = timeline.with_calls(Duration::from_secs(60));
+            let rates: Vec<f64> = longer.moments(Duration::from_secs(60)).iter().map(|moment| moment.rate).collect();
+            assert!(rates.iter().all(|rate| (rate - rates[0]).abs() < 1e-9), "{rates:?}");
+            (longer.length.as_millis(), rates.len())
+        };
+        assert_eq!([lengths(300), lengths(100), lengths(1)], [(500, 120), (1_000, 60), (6_000, 10)]);
     }
 
     #[test]

@@ -55,6 +55,24 @@ pub enum MeasuredStep {
     /// The ledger's entry is waited for.
     #[value(name = "flow: from captured until the entry is settled")]
     UntilSettled,
+    /// All steps of a checkout.
+    #[value(name = "the whole checkout")]
+    Checkout,
+    /// A checkout is started.
+    #[value(name = "checkout: start-checkout")]
+    StartCheckout,
+    /// Its page is opened.
+    #[value(name = "checkout: the page")]
+    OpenCheckout,
+    /// The customer's card becomes a token.
+    #[value(name = "checkout: tokenize-card")]
+    TokenizeForCheckout,
+    /// The checkout is paid.
+    #[value(name = "checkout: pay-checkout")]
+    PayCheckout,
+    /// The shop waits until it finds the checkout paid.
+    #[value(name = "checkout: from the answer until completed")]
+    UntilCompleted,
     /// A payment is captured, whole or in part.
     CapturePayment,
     /// A payment is voided.

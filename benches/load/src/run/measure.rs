@@ -158,7 +158,7 @@ impl Measured {
             follow_up.kept_up &= ended_early.is_none();
         }
         let Measured { tally, timeline, never_made, .. } = self;
-        let operations = tally.latencies.len();
+        let (operations, timeline) = (tally.latencies.len(), timeline.with_calls(span));
         let step = |(step, histogram): (&MeasuredStep, &_)| StepLatency {
             name: step.name(),
             latency_micros: Latency::of(histogram),

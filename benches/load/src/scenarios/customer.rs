@@ -189,7 +189,7 @@ impl ActingCustomer<'_> {
 }
 
 /// The text of an answer.
-fn text_of(answer: &HttpAnswer<'_>) -> Option<String> {
+pub(super) fn text_of(answer: &HttpAnswer<'_>) -> Option<String> {
     serde_json::from_slice(answer.body).ok()
 }
 

@@ -2,7 +2,7 @@
 
 use super::load_client::LoadClient;
 use super::world::RunContext;
-use super::{changes, customer, flow, initiate, lists, metadata, payouts, ping};
+use super::{changes, checkout, customer, flow, initiate, lists, metadata, payouts, ping};
 use crate::plan::ScenarioKind;
 use crate::recording::{MeasuredStep, Trouble};
 
@@ -13,6 +13,7 @@ impl RunContext {
             ScenarioKind::Ping => ping::ping(self, client).await,
             ScenarioKind::Initiate => initiate::initiate(self, client).await,
             ScenarioKind::Flow => flow::flow(self, client).await,
+            ScenarioKind::Checkout => checkout::checkout(self, client).await,
             ScenarioKind::Capture => changes::capture(self, client).await,
             ScenarioKind::Void => changes::void(self, client).await,
             ScenarioKind::Refund => changes::refund(self, client).await,

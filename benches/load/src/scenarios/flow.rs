@@ -52,7 +52,7 @@ pub(super) async fn flow(world: &RunContext, client: &mut LoadClient) -> Result<
     {
         return flow_with_customer(world, client, index, customers).await;
     }
-    let token = tokenize(&shop.tokenize_settling, client).await?;
+    let token = token_of(&shop.tokenize_settling, client, MeasuredStep::TokenizeCard).await?;
     let session = select(&shop.select_head.with(&shop.selection_by_card(&token)), client).await?;
     let payment = initiate(shop, client, &session, INITIATED_MINOR).await?;
     until_captured(shop, client, payment).await?;
@@ -70,7 +70,7 @@ async fn flow_with_customer(
     let shop = &world.stock.shops[index];
     let (method, selection) = customers.draw(&mut client.dice);
     let session = if *method == AskingMethod::Challenge {
-        let token = tokenize(&customers.tokenize, client).await?;
+        let token = token_of(&customers.tokenize, client, MeasuredStep::TokenizeCard).await?;
         select(&shop.select_head.with(&shop.selection_by_card(&token)), client).await?
     } else {
         select(selection, client).await?
@@ -83,12 +83,13 @@ async fn flow_with_customer(
     Ok(MeasuredStep::Flow)
 }
 
-async fn tokenize(request: &[u8], client: &mut LoadClient) -> Result<String, Trouble> {
+/// The token of a card, whose time is recorded as that of the step.
+pub(super) async fn token_of(request: &[u8], client: &mut LoadClient, step: MeasuredStep) -> Result<String, Trouble> {
     let start = Instant::now();
     let answer = Trouble::unless_accepted(client.connection.call(request).await)?;
     let token = answer.id().filter(|id| id.starts_with("tok_"));
     let token = token.ok_or_else(|| Trouble::wrong("a token", &answer))?.to_owned();
-    client.step(MeasuredStep::TokenizeCard, start.elapsed());
+    client.step(step, start.elapsed());
     Ok(token)
 }
 

@@ -16,6 +16,7 @@ mod customer;
 mod ping;
 mod initiate;
 mod flow;
+mod checkout;
 mod changes;
 mod payouts;
 mod shown;

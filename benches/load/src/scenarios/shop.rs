@@ -46,6 +46,10 @@ pub(crate) struct LoadMerchant {
     pub(super) select_head: RequestHead,
     pub(super) initiate_head: RequestHead,
     pub(super) add_to_set: RequestHead,
+    /// The requests of a checkout: a finished one, and heads.
+    pub(super) start_checkout: Vec<u8>,
+    pub(super) pay_checkout: RequestHead,
+    pub(super) find_checkout: RequestHead,
     pub(super) list_activity: RequestHead,
     pub(super) balance_history: RequestHead,
     /// The requests of its customers; None when the plan has no payments that ask.
@@ -161,6 +165,12 @@ impl LoadMerchant {
             select_head: RequestHead::new(server, "/sdk/select-payment-method", None),
             initiate_head,
             add_to_set: head("add-to-metadata-set"),
+            start_checkout: head("start-checkout").with(&json!({
+                "installation_id": installation_id, "amount": INITIATED_MINOR, "currency": currency,
+                "return_url": "https://shop.example/done",
+            })),
+            pay_checkout: RequestHead::new(server, "/sdk/pay-checkout", None),
+            find_checkout: head("find-checkout"),
             list_activity: head("list-activity-logs"),
             balance_history: head("balance-history"),
             customers: None,
@@ -184,7 +194,8 @@ impl LoadMerchant {
         RequestHead::new(&self.server, &format!("/sdk/{endpoint}"), None)
     }
 
-    fn installation(&self) -> Value {
+    /// The arguments by which its customers name it.
+    pub(super) fn installation(&self) -> Value {
         json!({ "merchant_id": self.merchant_id, "installation_id": self.installation_id })
     }
 
