@@ -4,6 +4,7 @@
 use std::io::{Error, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
 use rustls::ServerConfig;
@@ -59,10 +60,18 @@ impl PreparedListener {
     }
 }
 
-/// Exports the expiry of a listener's certificate as a metric; 0 when the certificate does not have one.
+/// Exports the expiry of a listener's certificate as a metric; 0 when the certificate does not have one. Warns when it is over.
 fn show_end(listener: &str, certificates: &Certificates) {
     let end_seconds = certificates.end_seconds().unwrap_or(0);
     CERTIFICATE_ENDS.with_label_values(&[listener]).set(i64::try_from(end_seconds).unwrap_or(i64::MAX));
+    let is_over = SystemTime::now().duration_since(UNIX_EPOCH).is_ok_and(|now| now.as_secs() >= end_seconds);
+    if is_over && end_seconds > 0 {
+        tracing::warn!(
+            listener,
+            end_seconds,
+            "the certificate has ended: clients refuse it. Put a new one there, and reload"
+        );
+    }
 }
 
 /// An error that says why a listener cannot have its address, with advice.

@@ -60,7 +60,7 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
     for file in &secrets.made {
         tracing::warn!(file = %file.display(), "a secret was generated; keep a copy of it");
     }
-    let observation = Arc::new(Observation::start());
+    let observation = Arc::new(Observation::start(&configuration.data));
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to listen for signals")?;
     let system = actix_web::rt::System::new();
     let settings = (public_settings(configuration, descriptors), admin_settings(configuration, descriptors));

@@ -15,12 +15,18 @@ pub struct StatusArguments {
     /// Prints the answer as JSON
     #[arg(long)]
     json: bool,
+    /// Leaves a condition out, when its alert was removed; may be repeated
+    #[arg(long, value_name = "ALERT")]
+    ignore: Vec<String>,
 }
 
 /// Asks the running server for its status. Returns the text to print, and the failure code when it has conditions.
 pub(super) fn status(configuration: &Configuration, arguments: &StatusArguments) -> anyhow::Result<(String, ExitCode)> {
     let client = AdminClient::of(configuration, Secrets::find_admin_token(configuration)?)?;
-    let status = client.call_admin("status", &json!({}), None)?;
+    let mut status = client.call_admin("status", &json!({}), None)?;
+    if let Some(conditions) = status["conditions"].as_array_mut() {
+        conditions.retain(|condition| !arguments.ignore.iter().any(|ignored| condition == ignored.as_str()));
+    }
     let output = if arguments.json { serde_json::to_string_pretty(&status)? } else { screen(&status) };
     let has_conditions = status["conditions"].as_array().is_some_and(|conditions| !conditions.is_empty());
     Ok((output, if has_conditions { ExitCode::FAILURE } else { ExitCode::SUCCESS }))
@@ -32,6 +38,7 @@ fn screen(status: &Value) -> String {
         ("conditions", conditions(&status["conditions"])),
         ("store", text(&status["store_id"])),
         ("disk", disk(status)),
+        ("log", journal(&status["journal"])),
         ("checkpoint", checkpoint(&status["last_checkpoint"])),
         ("archive", archive(&status["archive_lag_seconds"])),
         ("damaged tables", listed(&status["damaged_tables"])),
@@ -60,10 +67,23 @@ fn disk(status: &Value) -> String {
     format!("{free} free; writes stop below {}", bytes("disk_reserve_bytes").unwrap_or_default())
 }
 
+fn journal(journal: &Value) -> String {
+    if journal.is_null() {
+        return "in the data directory".to_owned();
+    }
+    let Some(server) = journal["server"].as_str() else { return "in PostgreSQL, which does not answer".to_owned() };
+    let standbys = match journal["synchronous_standbys"].as_u64() {
+        Some(count) => format!("{count} synchronous standbys"),
+        None => "standbys that the role may not see".to_owned(),
+    };
+    let (held, lost) = (&journal["shards_held"], &journal["shards_lost"]);
+    format!("in PostgreSQL {server}, {standbys}; {held} shards held, {lost} lost")
+}
+
 fn checkpoint(checkpoint: &Value) -> String {
     let Some(taken_at) = checkpoint["taken_at"].as_u64() else { return "none".to_owned() };
-    let verified = if checkpoint["verified"] == true { "verified" } else { "with a damaged table" };
-    format!("{} ago ({}), {verified}: {}", age(taken_at), time(&checkpoint["taken_at"]), text(&checkpoint["path"]))
+    let damage = if checkpoint["known_damage"] == true { "with a damaged table" } else { "no known damage" };
+    format!("{} ago ({}), {damage}: {}", age(taken_at), time(&checkpoint["taken_at"]), text(&checkpoint["path"]))
 }
 
 fn archive(lag_seconds: &Value) -> String {
@@ -100,8 +120,8 @@ mod tests {
         let status = json!({
             "state": "PAUSED", "store_id": "ab12", "version": "0.1.0", "started_at": 4_102_444_800_u64,
             "disk_free_bytes": 3_221_225_472_u64, "disk_reserve_bytes": 1_073_741_824,
-            "last_checkpoint": { "path": "/data/checkpoints/a", "taken_at": 4_102_444_800_u64, "verified": true },
-            "archive_lag_seconds": 7, "damaged_tables": ["db/000012.sst"], "calls_per_second": 3,
+            "last_checkpoint": { "path": "/data/checkpoints/a", "taken_at": 4_102_444_800_u64, "known_damage": false },
+            "journal": null, "archive_lag_seconds": 7, "damaged_tables": ["db/000012.sst"], "calls_per_second": 3,
             "payments": {
                 "successful": 5, "authorized": 0, "failed": 2, "expired": 0, "failure_codes": { "card_declined": 2 },
             },
@@ -112,12 +132,26 @@ state           PAUSED, version 0.1.0, for 0 seconds (since 2100-01-01T00:00:00Z
 conditions      TillTableDamaged, TillPaused (what to do: docs/alerts.md)
 store           ab12
 disk            3.00 GiB free; writes stop below 1.00 GiB
-checkpoint      0 seconds ago (2100-01-01T00:00:00Z), verified: /data/checkpoints/a
+log             in the data directory
+checkpoint      0 seconds ago (2100-01-01T00:00:00Z), no known damage: /data/checkpoints/a
 archive         7 s behind
 damaged tables  db/000012.sst
 calls           3 a second in the last minute
 payments        5 successful, 0 authorized, 2 failed, 0 expired in the last minute
 failures        2 card_declined";
         assert_eq!(screen(&status), expected);
+    }
+
+    #[test]
+    fn the_log_in_a_database_is_told_with_its_standbys() {
+        let of = |server: Value, standbys: Value| {
+            let counts = json!({ "shards_held": 63, "shards_lost": 1 });
+            let mut told = json!({ "server": server, "synchronous_standbys": standbys });
+            told.as_object_mut().expect("an object").extend(counts.as_object().expect("an object").clone());
+            journal(&told)
+        };
+        assert_eq!(of(json!("15.18"), json!(1)), "in PostgreSQL 15.18, 1 synchronous standbys; 63 shards held, 1 lost");
+        assert!(of(json!("15.18"), json!(null)).contains("standbys that the role may not see"));
+        assert_eq!(of(json!(null), json!(null)), "in PostgreSQL, which does not answer");
     }
 }

@@ -55,6 +55,14 @@ pub static CONNECTIONS_REFUSED: LazyLock<IntCounterVec> = LazyLock::new(|| {
     register_int_counter_vec!("till_connections_refused_total", help, &["limit"]).expect(ONCE)
 });
 
+/// The number of connections that were refused.
+#[must_use]
+pub fn connections_refused() -> u64 {
+    let families = CONNECTIONS_REFUSED.collect();
+    let metrics = families.iter().flat_map(|family| family.get_metric());
+    metrics.map(|metric| count_of(metric.get_counter().get_value())).sum()
+}
+
 /// Connections that were ended to make room for new ones.
 pub static CONNECTIONS_EVICTED: LazyLock<IntCounter> = LazyLock::new(|| {
     let help = "Idle connections that were ended to make room for new ones.";

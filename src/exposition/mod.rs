@@ -10,7 +10,7 @@ mod store;
 
 pub use counted::{
     CERTIFICATE_ENDS, CHECKPOINTS, CONNECTIONS_EVICTED, CONNECTIONS_OPEN, CONNECTIONS_REFUSED, RELOADS,
-    REQUEST_SECONDS, REQUESTS, calls_answered,
+    REQUEST_SECONDS, REQUESTS, calls_answered, connections_refused,
 };
 pub use engine::{expose_archive, expose_calls, expose_engine};
 pub use failures::count_failures_from_zero;

@@ -1,9 +1,13 @@
 //! Metrics that the operating system reports about the process, under the names that Prometheus' own clients use.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::time::{ClockId, clock_gettime};
+
 use super::families::Families;
+use crate::process::VERSION;
 use crate::process::logging::LogFile;
 
 /// The clock ticks of a second that Linux reports to programs.
@@ -15,27 +19,83 @@ const OWN_TICKS_FIELD: usize = 11;
 
 /// The time at which the process began to serve.
 #[derive(Debug, Clone, Copy)]
-pub struct ProcessStart(SystemTime);
+pub struct ProcessStart {
+    at: SystemTime,
+    /// On a clock that nobody sets and that goes on while the machine sleeps.
+    at_steadily: Duration,
+    /// The time by which the clock was behind the newest file of the data directory.
+    behind_files: Duration,
+}
 
 impl ProcessStart {
-    /// The present time.
+    /// The present time, with a data directory that no process has open.
     #[must_use]
-    pub fn now() -> ProcessStart {
-        ProcessStart(SystemTime::now())
+    pub fn now(data: &Path) -> ProcessStart {
+        let at = SystemTime::now();
+        let newest = newest_change(data).unwrap_or(at);
+        let behind_files = newest.duration_since(at).unwrap_or_default();
+        let unused = at.duration_since(newest).unwrap_or_default();
+        if unused >= LONG_UNUSED {
+            let hours = unused.as_secs() / 3_600;
+            tracing::warn!(
+                hours,
+                "nothing was written for so long; if that is not so, stop the server and set the clock"
+            );
+        }
+        if behind_files >= BEHIND_TOLD {
+            let seconds = behind_files.as_secs();
+            tracing::warn!(seconds, "the machine's clock is behind what was written before: set it");
+        }
+        ProcessStart { at, at_steadily: steady_time(), behind_files }
     }
 
     /// The time since the Unix epoch.
     #[must_use]
     pub fn since_epoch(self) -> Duration {
-        self.0.duration_since(UNIX_EPOCH).unwrap_or_default()
+        self.at.duration_since(UNIX_EPOCH).unwrap_or_default()
     }
+
+    /// The time by which the machine's clock was set since then, forward or back, or was behind the files at the start.
+    fn clock_jump(self) -> Duration {
+        let passed = steady_time().saturating_sub(self.at_steadily);
+        let expected = self.at + passed;
+        let now = SystemTime::now();
+        let jump = now.duration_since(expected).unwrap_or_else(|back| back.duration());
+        jump.max(self.behind_files)
+    }
+}
+
+/// The time without a write after which a start asks if the clock is right.
+const LONG_UNUSED: Duration = Duration::from_secs(24 * 3_600);
+
+/// The time by which a clock must be behind to be told at the start.
+const BEHIND_TOLD: Duration = Duration::from_secs(60);
+
+/// A time that only passes.
+fn steady_time() -> Duration {
+    let time = clock_gettime(ClockId::Boottime);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// The newest time at which a file of the database was changed.
+fn newest_change(data: &Path) -> Option<SystemTime> {
+    let files = fs::read_dir(data.join("db")).ok()?.filter_map(Result::ok);
+    files.filter_map(|file| file.metadata().ok()?.modified().ok()).max()
 }
 
 /// Adds the metrics of the process.
 pub fn expose_process(start: ProcessStart, families: &mut Families) {
-    families.labelled_one("till_build_info", "Version of the program.", "version", env!("CARGO_PKG_VERSION"));
+    families.labelled_one(
+        "till_build_info",
+        "Version of the program, with its profile and its revision.",
+        "version",
+        VERSION,
+    );
     let help = "Start time of the process, in Unix seconds.";
     families.gauge_seconds("process_start_time_seconds", help, start.since_epoch());
+    let help =
+        "The time by which the clock was set since the start, forward or back, or was behind the files at the start.";
+    families.gauge_seconds("till_clock_jump_seconds", help, start.clock_jump());
     let (resident, virtual_bytes) = memory().unwrap_or_default();
     families.gauge("process_resident_memory_bytes", "Resident memory.", resident);
     families.gauge("process_virtual_memory_bytes", "Virtual memory.", virtual_bytes);

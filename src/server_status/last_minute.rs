@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use till_actors::PaymentCounts;
 
-use crate::exposition::calls_answered;
+use crate::exposition::{calls_answered, connections_refused};
 use crate::service::{Service, Shared};
 
 /// The time that is counted, at least; less only when the server has not run for as long.
@@ -20,12 +20,14 @@ const SAMPLE_INTERVAL: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Totals {
     calls: u64,
+    connections_refused: u64,
     payments: PaymentCounts,
 }
 
 impl Totals {
     fn of(service: &Service) -> Totals {
-        Totals { calls: calls_answered(), payments: service.engine.counts().records().payments }
+        let connections_refused = connections_refused();
+        Totals { calls: calls_answered(), connections_refused, payments: service.engine.counts().records().payments }
     }
 }
 
@@ -34,6 +36,7 @@ impl Totals {
 pub struct MinuteCounts {
     /// Calls for each second, rounded up: 0 means none at all.
     pub calls_per_second: u64,
+    pub connections_refused: u64,
     pub payments: PaymentCounts,
 }
 
@@ -73,7 +76,8 @@ impl LastMinute {
         let Some((at, earlier)) = samples.front() else { return MinuteCounts::default() };
         let seconds = now.saturating_duration_since(*at).as_secs().max(1);
         let calls_per_second = totals.calls.saturating_sub(earlier.calls).div_ceil(seconds);
-        MinuteCounts { calls_per_second, payments: totals.payments.since(&earlier.payments) }
+        let connections_refused = totals.connections_refused.saturating_sub(earlier.connections_refused);
+        MinuteCounts { calls_per_second, connections_refused, payments: totals.payments.since(&earlier.payments) }
     }
 }
 
@@ -90,7 +94,11 @@ mod tests {
     use super::*;
 
     fn totals(calls: u64) -> Totals {
-        Totals { calls, payments: PaymentCounts { successful: calls / 2, ..PaymentCounts::default() } }
+        Totals {
+            calls,
+            connections_refused: calls,
+            payments: PaymentCounts { successful: calls / 2, ..PaymentCounts::default() },
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The state of the running program, for the operator's tools.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,9 +33,9 @@ pub struct Observation {
 impl Observation {
     /// The state of a program that is not ready until [`Observation::set_ready`].
     #[must_use]
-    pub fn start() -> Observation {
+    pub fn start(data: &Path) -> Observation {
         Observation {
-            started: ProcessStart::now(),
+            started: ProcessStart::now(data),
             log_file: LogFile::of_standard_error(),
             not_ready: Mutex::new(Some(STARTING.to_owned())),
         }
@@ -91,6 +92,7 @@ impl EngineObservation {
         let statistics = self.store.statistics();
         let archiver = self.service.archiver.as_ref();
         let now = self.service.now().unix_seconds();
+        let last_minute = self.last_minute.counts(&self.service);
         ServerStatus {
             state: self.state(),
             store_id: self.store.store_identity(),
@@ -98,10 +100,11 @@ impl EngineObservation {
             disk_free_bytes: statistics.disk_free_bytes,
             disk_reserve_bytes: statistics.disk_reserve_bytes,
             last_checkpoint: self.service.checkpoints.as_ref().and_then(Checkpoints::newest),
+            journal: self.journal.as_ref().map(|journal| journal.stats()),
             archive_lag_seconds: archiver.map(|archiver| archiver.stats().lag.as_secs()),
             damaged_tables: self.damaged_tables(),
-            last_minute: self.last_minute.counts(&self.service),
-            conditions: conditions(&self.families(), Duration::from_secs(now).as_secs_f64()),
+            conditions: conditions(&self.families(), Duration::from_secs(now).as_secs_f64(), &last_minute),
+            last_minute,
         }
     }
 
@@ -112,6 +115,10 @@ impl EngineObservation {
             Some(STARTING) => ServerState::Starting,
             Some(_) => ServerState::RefusingWrites,
             None if is_short || self.service.store.is_short_of_space() => ServerState::RefusingWrites,
+            None if self.service.engine.commit_stats().writes_fail() => ServerState::RefusingWrites,
+            None if self.journal.as_ref().is_some_and(|journal| !journal.stats().can_write()) => {
+                ServerState::RefusingWrites
+            }
             None if self.is_paused() => ServerState::Paused,
             None => ServerState::Ready,
         }

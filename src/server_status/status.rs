@@ -1,5 +1,7 @@
 //! The status of the server.
 
+use till_shared::SharedJournalStats;
+
 use super::last_minute::MinuteCounts;
 use crate::service::NewestCheckpoint;
 
@@ -12,7 +14,8 @@ till_domain::word_enum! {
         Paused => "PAUSED",
         /// It does not take calls yet.
         Starting => "STARTING",
-        /// It refuses to write, for want of space, or since it stops.
+        /// It refuses to write or waits for it: for want of space, since the newest write failed or does not end, since the
+        /// database of the log does not answer or has no synchronous standby, or since the server stops.
         RefusingWrites => "REFUSING_WRITES",
     }
 }
@@ -29,6 +32,8 @@ pub struct ServerStatus {
     pub disk_free_bytes: Option<u64>,
     pub disk_reserve_bytes: u64,
     pub last_checkpoint: Option<NewestCheckpoint>,
+    /// The log in a database; none when it is in the data directory.
+    pub journal: Option<SharedJournalStats>,
     /// For how long there have been commits that are not archived; none without an archive.
     pub archive_lag_seconds: Option<u64>,
     /// The damaged tables that are known of, by their paths below the data directory.

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use till_actors::PaymentCounts;
+use till_shared::SharedJournalStats;
 
 use crate::endpoints::prelude::*;
+use crate::process::VERSION;
 use crate::protocol::dispatch::{Function, endpoint};
 use crate::server_status::EngineObservation;
 use crate::server_status::{ServerState, ServerStatus};
@@ -17,7 +19,8 @@ object! {
         state: words_of(ServerState) = status.state, "What the server does with calls.";
         store_id: STRING = status.store_id,
             "The identity of the store. A copy of it has the same.", such_as("0f8fad5bd9cb469fa16570867728950e");
-        version: STRING = env!("CARGO_PKG_VERSION"), "The version of the program.", such_as("0.1.0");
+        version: STRING = VERSION,
+            "The version of the program, with its profile and its revision.", such_as("0.1.0 (release, 0a1b2c3d4e5f)");
         started_at: TIMESTAMP = status.started_at, "The time at which the process was started.";
         disk_free_bytes: INTEGER or null = status.disk_free_bytes,
             "Bytes free on the disk of the data directory.", such_as("100000000000");
@@ -25,6 +28,8 @@ object! {
             "Free bytes below which writes are refused.", such_as("1073741824");
         last_checkpoint: Object(&LAST_CHECKPOINT) or null = status.last_checkpoint.as_ref().map(NewestShape::new),
             "The newest checkpoint.";
+        journal: Object(&STATUS_JOURNAL) or null = status.journal.as_ref().map(StatusJournalShape::new),
+            "The log in PostgreSQL; null when the log is in the data directory.", such_as("null");
         archive_lag_seconds: INTEGER or null = status.archive_lag_seconds,
             "For how long there have been commits that are not archived; null without an archive.";
         damaged_tables: Array(&ValueType::STRING) = status.damaged_tables,
@@ -45,8 +50,20 @@ object! {
         path: STRING = newest.directory.display().to_string(),
             "Its directory.", such_as("/var/lib/till/checkpoints/20260301t000000000z");
         taken_at: TIMESTAMP = newest.taken_at, "The time at which it was started.";
-        verified: BOOLEAN = newest.verified,
-            "True when every table in it was read whole and is good, as far as is known now.";
+        known_damage: BOOLEAN = newest.known_damage,
+            "True when one of its tables is known to be damaged. Only till checkpoint verify reads each of them anew.";
+    }
+}
+
+object! {
+    /// The log in PostgreSQL.
+    STATUS_JOURNAL "status_journal" as StatusJournalShape<'a> of (journal: &'a SharedJournalStats) {
+        server: STRING or null = journal.database.as_ref().map(|database| database.server.as_str()),
+            "The version of PostgreSQL; null when it did not answer the last look, some ten seconds ago.", such_as("15.18");
+        synchronous_standbys: INTEGER or null = journal.database.as_ref().and_then(|database| database.synchronous_standbys),
+            "Synchronous standbys that are connected; null when the database does not tell.", such_as("1");
+        shards_held: INTEGER = journal.shards_held as u64, "Parts of the log that this server has claimed.", such_as("64");
+        shards_lost: INTEGER = journal.shards_lost as u64, "Parts that are stopped, since the database lost commits.", such_as("0");
     }
 }
 

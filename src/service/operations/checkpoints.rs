@@ -21,8 +21,8 @@ pub struct NewestCheckpoint {
     pub directory: PathBuf,
     /// In Unix seconds.
     pub taken_at: u64,
-    /// True as long as none of its tables is known to be damaged. Each of them was read whole before it was taken.
-    pub verified: bool,
+    /// True when one of its tables is known to be damaged.
+    pub known_damage: bool,
 }
 
 /// Takes checkpoints of the running server.
@@ -99,8 +99,8 @@ impl Checkpoints {
         let shelf = self.checkpointer.shelf();
         let kept = shelf.list().ok()?;
         let (name, taken_at_ms) = kept.iter().rev().find_map(|kept| Some((&kept.name, kept.taken_at_ms()?)))?;
-        let verified = !shelf.has_known_damage(name);
-        Some(NewestCheckpoint { directory: shelf.directory().join(name), taken_at: taken_at_ms / 1_000, verified })
+        let known_damage = shelf.has_known_damage(name);
+        Some(NewestCheckpoint { directory: shelf.directory().join(name), taken_at: taken_at_ms / 1_000, known_damage })
     }
 
     /// The time of the newest checkpoint, in Unix seconds; 0 when there was none at the start and none has been taken

@@ -26,3 +26,14 @@ pub struct SharedJournalStats {
     /// The state of the database, as of the last look at it; none when it did not answer.
     pub database: Option<JournalStatus>,
 }
+
+impl SharedJournalStats {
+    /// False when the database did not answer the last look at it, or waits for a standby of which none is connected: changes
+    /// are refused or wait then.
+    #[must_use]
+    pub fn can_write(&self) -> bool {
+        let waits_in_vain =
+            |database: &JournalStatus| database.waits_for_standby && database.synchronous_standbys == Some(0);
+        self.database.as_ref().is_some_and(|database| !waits_in_vain(database))
+    }
+}

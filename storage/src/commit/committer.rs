@@ -147,11 +147,13 @@ impl Worker {
             return vec![AppendVerdict::Unavailable(reason.clone()); count];
         }
         let started = Instant::now();
+        self.stats.begin_write();
         let verdicts = catch_unwind(AssertUnwindSafe(|| self.journal.append(appends)));
         self.stats.record_group(count, started.elapsed());
         let mut verdicts = verdicts.unwrap_or_default();
         // The journal panicked or gave too few verdicts, so the outcome of the other batches is unknown.
         verdicts.resize(count, AppendVerdict::Ambiguous("the journal gave no verdict".to_owned()));
+        self.stats.end_write(verdicts.iter().all(is_failure));
         verdicts
     }
 
@@ -214,6 +216,14 @@ impl Worker {
         if catch_unwind(AssertUnwindSafe(|| (self.on_fatal)(reason))).is_err() {
             std::process::abort();
         }
+    }
+}
+
+/// True when the store could not write a batch, or did not tell if it did.
+const fn is_failure(verdict: &AppendVerdict) -> bool {
+    match verdict {
+        AppendVerdict::Unavailable(_) | AppendVerdict::Unknown(_) | AppendVerdict::Ambiguous(_) => true,
+        AppendVerdict::Committed(_) | AppendVerdict::Fenced | AppendVerdict::Stale { .. } => false,
     }
 }
 

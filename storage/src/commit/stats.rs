@@ -1,7 +1,9 @@
 //! Statistics of the commit thread, for export as metrics.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// Buckets of a [`Histogram`].
 pub const BUCKETS: usize = 32;
@@ -66,7 +68,22 @@ pub struct CommitStats {
     pub(crate) group_batches: Histogram,
     pub(crate) append_micros: Histogram,
     pub(crate) commit_micros: Histogram,
+    newest_write: Mutex<Option<NewestWrite>>,
 }
+
+/// The newest write of a group.
+#[derive(Debug)]
+enum NewestWrite {
+    UnderWay { since: Instant },
+    Done,
+    Failed { at: Instant },
+}
+
+/// The time after which a write that is under way counts as one that fails.
+const WRITE_SECONDS_MAX: Duration = Duration::from_secs(5);
+
+/// The time after which a write that failed tells nothing any more about those to come: that of the alert.
+const FAILURE_TOLD: Duration = Duration::from_secs(300);
 
 /// Declares the public reader of each counter.
 macro_rules! readers {
@@ -130,6 +147,28 @@ impl CommitStats {
     #[must_use]
     pub const fn commit_micros(&self) -> &Histogram {
         &self.commit_micros
+    }
+
+    /// True while nothing can be written, as far as the newest write tells: it failed within the last five minutes, or has
+    /// been under way for five seconds.
+    #[must_use]
+    pub fn writes_fail(&self) -> bool {
+        match *self.newest_write.lock() {
+            Some(NewestWrite::UnderWay { since }) => since.elapsed() >= WRITE_SECONDS_MAX,
+            Some(NewestWrite::Failed { at }) => at.elapsed() < FAILURE_TOLD,
+            Some(NewestWrite::Done) | None => false,
+        }
+    }
+
+    /// Notes that a group is written from now on.
+    pub(crate) fn begin_write(&self) {
+        *self.newest_write.lock() = Some(NewestWrite::UnderWay { since: Instant::now() });
+    }
+
+    /// Notes that the write of a group ended, and if no batch of it was written for want of the store.
+    pub(crate) fn end_write(&self, has_failed: bool) {
+        let ended = if has_failed { NewestWrite::Failed { at: Instant::now() } } else { NewestWrite::Done };
+        *self.newest_write.lock() = Some(ended);
     }
 
     pub(crate) fn record_commit(&self, took: Duration) {

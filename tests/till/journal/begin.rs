@@ -38,6 +38,38 @@ fn everything_is_there_again_without_the_data_directory() {
     assert_eq!(receiver.requests(), requests + more, "nothing that was delivered is delivered again");
 }
 
+/// The screen of a server whose database is away, as the operator reads it.
+#[test]
+fn the_screen_tells_where_the_log_is_and_that_nothing_can_be_written() {
+    let (database, start) = database();
+    let server = start.with("TILL_JOURNAL_SECONDS_MAX", "1").server();
+    let shop = server.shop();
+    let found = || server.admin("status", &json!({})).ok();
+    let before = found();
+    assert_eq!((&before["state"], &before["journal"]["shards_held"]), (&json!("READY"), &json!(64)), "{before}");
+    assert!(before["journal"]["server"].is_string(), "{before}");
+    database.stop("immediate");
+    assert_eq!(shop.call("invite-user", &json!({ "email": "ada@example.com" })).status, 503);
+    let dark = found();
+    let conditions = dark["conditions"].as_array().expect("a list");
+    assert!(dark["state"] == "REFUSING_WRITES" && conditions.contains(&json!("TillWritesFail")), "{dark}");
+    assert!(holds_within(Duration::from_secs(60), || found()["journal"]["server"].is_null()), "{}", found());
+    database.run();
+    let invited = || shop.call("invite-user", &json!({ "email": "bob@example.com" })).status == 200;
+    assert!(holds_within(Duration::from_secs(60), invited));
+    assert!(holds_within(Duration::from_secs(60), || found()["state"] == "READY"), "{}", found());
+}
+
+#[test]
+fn each_host_that_cannot_be_used_is_named_with_its_reason() {
+    let (database, _) = database();
+    let address = format!("postgres://nobody@127.0.0.1:{},127.0.0.1:1/till", database.port());
+    let start = over(database.port()).with("TILL_JOURNAL", &address);
+    let data = directory();
+    let said = fails(start.command(&data.path().join("data")), &["serve"]);
+    assert!(said.contains("nobody") && said.contains("onnection refused"), "{said}");
+}
+
 #[test]
 fn a_start_says_what_is_missing_in_the_database() {
     let database = Postgres::start();
