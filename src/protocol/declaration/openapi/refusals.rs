@@ -7,8 +7,8 @@ use crate::protocol::api_error::{ApiError, CallEffect, Code, Form};
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError};
 use crate::protocol::fault::Fault;
 
-/// The codes of which any operation answers the same: their examples are components.
-const SHARED: [Code; 10] = [
+/// The codes of which any operation answers the same, and which both documents have: their examples are components.
+const SHARED: [Code; 9] = [
     Code::BadVersion,
     Code::UnsupportedMediaType,
     Code::BodyTooLarge,
@@ -18,7 +18,6 @@ const SHARED: [Code; 10] = [
     Code::Unauthorized,
     Code::IdempotencyKeyReused,
     Code::MerchantSuspended,
-    Code::Forbidden,
 ];
 
 /// The example of a rate: calls per second.
