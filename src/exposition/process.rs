@@ -2,9 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use rustix::time::{ClockId, clock_gettime};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::families::Families;
 use crate::process::VERSION;
@@ -21,8 +19,8 @@ const OWN_TICKS_FIELD: usize = 11;
 #[derive(Debug, Clone, Copy)]
 pub struct ProcessStart {
     at: SystemTime,
-    /// On a clock that nobody sets and that goes on while the machine sleeps.
-    at_steadily: Duration,
+    /// On a clock that nobody sets. It stands still while the machine sleeps.
+    at_steadily: Instant,
     /// The time by which the clock was behind the newest file of the data directory.
     behind_files: Duration,
 }
@@ -46,7 +44,7 @@ impl ProcessStart {
             let seconds = behind_files.as_secs();
             tracing::warn!(seconds, "the machine's clock is behind what was written before: set it");
         }
-        ProcessStart { at, at_steadily: steady_time(), behind_files }
+        ProcessStart { at, at_steadily: Instant::now(), behind_files }
     }
 
     /// The time since the Unix epoch.
@@ -57,10 +55,8 @@ impl ProcessStart {
 
     /// The time by which the machine's clock was set since then, forward or back, or was behind the files at the start.
     fn clock_jump(self) -> Duration {
-        let passed = steady_time().saturating_sub(self.at_steadily);
-        let expected = self.at + passed;
-        let now = SystemTime::now();
-        let jump = now.duration_since(expected).unwrap_or_else(|back| back.duration());
+        let expected = self.at + self.at_steadily.elapsed();
+        let jump = SystemTime::now().duration_since(expected).unwrap_or_else(|back| back.duration());
         jump.max(self.behind_files)
     }
 }
@@ -70,12 +66,6 @@ const LONG_UNUSED: Duration = Duration::from_secs(24 * 3_600);
 
 /// The time by which a clock must be behind to be told at the start.
 const BEHIND_TOLD: Duration = Duration::from_secs(60);
-
-/// A time that only passes.
-fn steady_time() -> Duration {
-    let time = clock_gettime(ClockId::Boottime);
-    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
-}
 
 /// The newest time at which a file of the database was changed.
 fn newest_change(data: &Path) -> Option<SystemTime> {

@@ -1,6 +1,7 @@
 //! The status of the server, and the counts of what became of payments.
 
 use std::fs;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -91,6 +92,15 @@ fn a_paused_server_and_one_that_refuses_writes_say_so() {
     assert!(state == "REFUSING_WRITES" && names.contains(&json!("TillDiskFillsUp")), "{state}, {conditions}");
     fs::write(data.join("effects-paused"), "").expect("a file can be made");
     assert_eq!(of(Start::default()), (json!("PAUSED"), json!(["TillPaused"])));
+}
+
+#[test]
+fn a_clock_behind_the_files_of_the_store_is_a_condition() {
+    let (_place, [data]) = temporary(["data"]);
+    assert!(Start::default().server_in(&data).stop());
+    let file = fs::File::options().write(true).open(data.join("db/IDENTITY")).expect("RocksDB made it");
+    file.set_modified(SystemTime::now() + Duration::from_secs(2 * 3_600)).expect("a time can be set");
+    assert_eq!(status(&Start::default().server_in(&data))["conditions"], json!(["TillClockJumped"]));
 }
 
 #[test]
