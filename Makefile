@@ -25,15 +25,15 @@ ifeq ($(JOURNAL),postgres)
 # named in .config/nextest.toml, and counted as skipped.
 test: tools
 	@command -v cargo-nextest >/dev/null || { echo "till: missing: cargo-nextest, for JOURNAL=postgres. Run: cargo install --locked cargo-nextest" >&2; exit 1; }
-	tools/with-postgres cargo nextest run --workspace --profile postgres --test-threads $(TEST_THREADS)
+	tools/with-postgres cargo nextest run --workspace --no-fail-fast --profile postgres --test-threads $(TEST_THREADS)
 else
 test: tools
 	@tools/ensure-postgres
 ifdef NEXTEST
-	cargo nextest run --workspace --test-threads $(TEST_THREADS)
-	tools/with-postgres cargo nextest run --workspace --profile postgres-short --test-threads $(TEST_THREADS)
+	cargo nextest run --workspace --no-fail-fast --test-threads $(TEST_THREADS)
+	tools/with-postgres cargo nextest run --workspace --no-fail-fast --profile postgres-short --test-threads $(TEST_THREADS)
 else
-	cargo test --workspace
+	cargo test --workspace --no-fail-fast
 endif
 	@tools/ensure-browser
 	$(BROWSER_SHORT)

@@ -84,8 +84,8 @@ fn a_table_that_is_missing_is_found() {
     let table = tables(&data.join("db")).pop().expect("a stop writes tables");
     fs::rename(&table, place.path().join("moved-away")).expect("it can be moved");
     wait_until(PATIENCE, "it is found", || damaged_tables(&server) == Some(1.0));
-    let said = fs::read_to_string(&log).expect("it was recorded");
-    assert!(said.contains(table.to_str().expect("ASCII")), "{said}");
+    let said = || fs::read_to_string(&log).expect("it was recorded");
+    wait_until(PATIENCE, "it is told", || said().contains(table.to_str().expect("ASCII")));
 }
 
 #[test]
