@@ -17,6 +17,9 @@ mod endpoints;
 #[cfg(feature = "pages")]
 mod pages;
 
+// Files for spreadsheets.
+mod csv;
+
 // Services for endpoints.
 mod access;
 mod service;

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use jiff::Timestamp;
-use till_operate::archive::{ArchiveError, Restored, Until, begin_anew, begin_with_first, check_reach, restore_to};
+use till_operate::archive::{
+    ArchiveError, Restored, Until, archived_keyring, begin_anew, begin_with_first, check_reach, restore_to,
+};
 use till_operate::checkpoint::{Reading, Restoring, read_manifest};
 use till_sandbox::book::RocksBook;
 use till_storage::journal::CommitNumber;
@@ -16,7 +18,7 @@ use super::exit_code::ExitCode;
 use super::progress::{ProgressDisplay, Unit, say};
 use super::verify::{SCRATCH_DIRECTORY, VerificationTarget, print};
 use crate::configuration::Configuration;
-use crate::startup::SANDBOX_DIRECTORY;
+use crate::startup::{SANDBOX_DIRECTORY, open_keyring};
 
 /// The message about faults with which a server may run: a store from which commits were given up has them in every
 /// checkpoint.
@@ -46,6 +48,8 @@ pub struct RestoreArguments {
 pub(super) fn restore(configuration: &Configuration, arguments: &RestoreArguments) -> anyhow::Result<ExitCode> {
     let RestoreArguments { from, to, .. } = arguments;
     Restoring::check_target(to)?;
+    // The checkpoint is not pruned before the copy is verified.
+    let _reading = from.as_deref().map(Reading::begin);
     let roots = vault_keys(configuration)?;
     let restore = Restore { configuration, arguments, roots: &roots };
     let restoring = match from {
@@ -77,7 +81,6 @@ impl Restore<'_> {
     /// Copies a checkpoint, and brings the copy up with the archive.
     fn begin_with_checkpoint(&self, from: &Path) -> anyhow::Result<Restoring> {
         let to = &self.arguments.to;
-        let _reading = Reading::begin(from);
         let manifest = read_manifest(from)?;
         check_all_files(from, &manifest)?;
         let commits = self.check(from)?;
@@ -91,7 +94,9 @@ impl Restore<'_> {
     /// Makes a store without commits, and brings it up with the archive alone.
     fn begin_with_first_commit(&self) -> anyhow::Result<Restoring> {
         let (to, archive) = (&self.arguments.to, self.arguments.archive.as_ref().context("there is no archive")?);
-        let restoring = begin_with_first(&self.subject(to, PathBuf::new()).options(), archive)?;
+        let keyring = archived_keyring(archive)?;
+        open_keyring(self.roots, &keyring).context("the archive cannot be read with this key")?;
+        let restoring = begin_with_first(&self.subject(to, PathBuf::new()).options(), archive, keyring)?;
         let brought_up = self.check(to).and_then(|commits| self.bring_up(commits, CommitNumber(0)));
         brought_up.with_context(|| unfit(to))?;
         Ok(restoring)

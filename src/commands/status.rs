@@ -73,8 +73,8 @@ fn journal(journal: &Value) -> String {
     }
     let Some(server) = journal["server"].as_str() else { return "in PostgreSQL, which does not answer".to_owned() };
     let standbys = match journal["synchronous_standbys"].as_u64() {
-        Some(count) => format!("{count} synchronous standbys"),
-        None => "standbys that the role may not see".to_owned(),
+        Some(count) => format!("synchronous standbys: {count}"),
+        None => "synchronous standbys that the role may not see".to_owned(),
     };
     let (held, lost) = (&journal["shards_held"], &journal["shards_lost"]);
     format!("in PostgreSQL {server}, {standbys}; {held} shards held, {lost} lost")
@@ -150,7 +150,7 @@ failures        2 card_declined";
             told.as_object_mut().expect("an object").extend(counts.as_object().expect("an object").clone());
             journal(&told)
         };
-        assert_eq!(of(json!("15.18"), json!(1)), "in PostgreSQL 15.18, 1 synchronous standbys; 63 shards held, 1 lost");
+        assert_eq!(of(json!("15.18"), json!(1)), "in PostgreSQL 15.18, synchronous standbys: 1; 63 shards held, 1 lost");
         assert!(of(json!("15.18"), json!(null)).contains("standbys that the role may not see"));
         assert_eq!(of(json!(null), json!(null)), "in PostgreSQL, which does not answer");
     }

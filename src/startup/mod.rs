@@ -11,4 +11,4 @@ pub use assembly::{Assembly, assemble};
 pub use bootstrap::{
     Buffers, Opened, SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY, abort_with_message, check_directory, open_with,
 };
-pub use vault_keys::open_stored_keyring;
+pub use vault_keys::{open_keyring, open_stored_keyring};

@@ -17,7 +17,7 @@ pub fn open_stored_keyring(roots: &[RootKey], store: &dyn RowReader) -> anyhow::
 ///
 /// # Errors
 /// Fails when it is wrapped under neither key, with the names of both; or when it is damaged.
-pub(super) fn open_keyring(roots: &[RootKey], stored: &[u8]) -> anyhow::Result<Keyring> {
+pub fn open_keyring(roots: &[RootKey], stored: &[u8]) -> anyhow::Result<Keyring> {
     for root in roots {
         match Keyring::open(root, stored) {
             Ok(keyring) => {

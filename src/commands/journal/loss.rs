@@ -15,6 +15,7 @@ use crate::commands::export::open;
 use crate::commands::progress::{print, say};
 use crate::commands::verify::VerificationTarget;
 use crate::configuration::{Configuration, JournalConfiguration};
+use crate::csv::{no_formula, quoted};
 
 /// Prints what the database has lost as far as the data directory tells; with `yes` the log goes on without it.
 pub(super) fn accept(
@@ -79,10 +80,10 @@ fn write_payments(source: &Source, lost: &[LostRecords], to: &Path) -> anyhow::R
     writeln!(out, "merchant_id,payment_id,external_id,amount,currency,status").with_context(failed)?;
     for LostRecords { merchant_id, first, last } in lost {
         for payment in payments_of(source, *merchant_id, *first, *last)? {
-            let external_id = payment.external_id.as_ref().map_or("", |id| id.as_str()).replace('"', "\"\"");
-            let (id, money, status) = (payment.id, payment.money, payment.status.name());
-            let (amount, currency) = (money.amount.get(), money.currency);
-            writeln!(out, "{merchant_id},{id},\"{external_id}\",{amount},{currency},{status}").with_context(failed)?;
+            let external_id = no_formula(payment.external_id.as_ref().map_or("", |id| id.as_str()));
+            let (id, external_id, status) = (payment.id, quoted(&external_id), payment.status.name());
+            let (amount, currency) = (payment.money.amount.get(), payment.money.currency);
+            writeln!(out, "{merchant_id},{id},{external_id},{amount},{currency},{status}").with_context(failed)?;
         }
     }
     out.flush().and_then(|()| out.get_ref().sync_all()).with_context(failed)

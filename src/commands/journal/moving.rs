@@ -49,16 +49,30 @@ pub(super) fn import(configuration: &Configuration, journal: &JournalConfigurati
 pub(super) fn export(configuration: &Configuration, journal: &JournalConfiguration) -> anyhow::Result<ExitCode> {
     let data = &configuration.data;
     refuse_existing(data)?;
-    // The claim ends a server that uses the log: what it acknowledged is there, and nothing more comes.
+    // The claim ends a server that uses the log, and the note keeps it from starting again: what it acknowledged is there,
+    // and nothing more comes.
     let claimed = SharedJournal::open(&journal.database, Arc::new(|| {}))?;
+    note_exported(&journal.database, Some(&data.display().to_string()))?;
+    let exported = export_claimed(configuration, journal, &claimed);
+    if exported.is_err() {
+        note_exported(&journal.database, None)?;
+    }
+    Ok(print(&exported?))
+}
+
+fn export_claimed(
+    configuration: &Configuration,
+    journal: &JournalConfiguration,
+    claimed: &SharedJournal,
+) -> anyhow::Result<Report> {
+    let data = &configuration.data;
     let report = embedded(configuration, JournalCopy::open(&journal.database)?, data, None)?;
     let deliveries = open_deliveries(configuration, data)?;
     copy_rows(journal, RowsOf::Deliveries, &deliveries)?;
     copy_rows(journal, RowsOf::Book, &RocksBook::open(&data.join(SANDBOX_DIRECTORY))?)?;
     let files = NoteFiles(data.clone());
-    notes(&claimed)?.iter().try_for_each(|(name, note)| files.keep(name, Some(note)))?;
-    note_exported(&journal.database, Some(&data.display().to_string()))?;
-    Ok(print(&report))
+    notes(claimed)?.iter().try_for_each(|(name, note)| files.keep(name, Some(note)))?;
+    Ok(report)
 }
 
 /// Makes a copy of the log beside a server that uses it. A server that starts on the copy calls no acquirer.

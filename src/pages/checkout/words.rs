@@ -133,7 +133,7 @@ mod tests {
         variables
     }
 
-    /// What stands in no text, since it would be markup, a mark, or an incomplete variable.
+    /// Characters that no text has: markup, the marks around values, and the braces of an incomplete variable.
     const NO_TEXT: [char; 6] = ['<', '"', '{', '}', ISOLATE_BEGIN, ISOLATE_END];
 
     #[test]

@@ -61,6 +61,7 @@ impl JournalSettings {
         if config.get_password().is_some() {
             return Err(SettingsError::Password);
         }
+        check_hosts(&config).map_err(|reason| SettingsError::Address(reason.to_owned()))?;
         let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         let begins = schema.as_bytes().first().is_some_and(u8::is_ascii_lowercase);
         if !begins || schema.len() > 48 || !schema.bytes().all(is_plain) {
@@ -102,6 +103,17 @@ impl JournalSettings {
     #[must_use]
     pub fn with_ca_file(self, ca_file: Option<PathBuf>) -> JournalSettings {
         JournalSettings { ca_file, ..self }
+    }
+}
+
+/// Refuses an address whose hosts cannot be tried one after the other.
+fn check_hosts(config: &Config) -> Result<(), &'static str> {
+    let (hosts, addresses, ports) = (config.get_hosts().len(), config.get_hostaddrs().len(), config.get_ports().len());
+    match () {
+        () if hosts.max(addresses) == 0 => Err("it names no host"),
+        () if hosts > 0 && addresses > 0 && hosts != addresses => Err("it has not as many hostaddr as hosts"),
+        () if ports > 1 && ports != hosts.max(addresses) => Err("it has not as many ports as hosts"),
+        () => Ok(()),
     }
 }
 
@@ -176,6 +188,14 @@ mod tests {
         assert!(hosts.iter().all(|(_, one)| one.get_target_session_attrs() == TargetSessionAttrs::ReadWrite));
         let misspelt = settings("postgres://till@db/till?target_session_attr=any").expect_err("no such setting");
         assert!(misspelt.to_string().contains("target_session_attr"), "{misspelt}");
+        for (address, words) in [
+            ("dbname=till", "no host"),
+            ("host=db1,db2 hostaddr=10.0.0.1", "hostaddr"),
+            ("host=db1,db2 port=1,2,3", "ports"),
+        ] {
+            let refused = settings(address).expect_err(address).to_string();
+            assert!(refused.contains(words), "{address}: {refused}");
+        }
     }
 
     #[test]

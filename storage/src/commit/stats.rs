@@ -68,15 +68,16 @@ pub struct CommitStats {
     pub(crate) group_batches: Histogram,
     pub(crate) append_micros: Histogram,
     pub(crate) commit_micros: Histogram,
-    newest_write: Mutex<Option<NewestWrite>>,
+    newest_writes: Mutex<NewestWrites>,
 }
 
-/// The newest write of a group.
-#[derive(Debug)]
-enum NewestWrite {
-    UnderWay { since: Instant },
-    Done,
-    Failed { at: Instant },
+/// The outcome of the newest writes of groups.
+#[derive(Debug, Default)]
+struct NewestWrites {
+    /// The time at which the newest one that ended failed; none when it succeeded.
+    failed_at: Option<Instant>,
+    /// The time since which one is under way.
+    under_way_since: Option<Instant>,
 }
 
 /// The time after which a write that is under way counts as one that fails.
@@ -149,26 +150,24 @@ impl CommitStats {
         &self.commit_micros
     }
 
-    /// True while nothing can be written, as far as the newest write tells: it failed within the last five minutes, or has
-    /// been under way for five seconds.
+    /// True while nothing can be written, as far as the newest writes tell: the last one that ended failed within the last
+    /// five minutes, or one has been under way for five seconds.
     #[must_use]
     pub fn writes_fail(&self) -> bool {
-        match *self.newest_write.lock() {
-            Some(NewestWrite::UnderWay { since }) => since.elapsed() >= WRITE_SECONDS_MAX,
-            Some(NewestWrite::Failed { at }) => at.elapsed() < FAILURE_TOLD,
-            Some(NewestWrite::Done) | None => false,
-        }
+        let NewestWrites { failed_at, under_way_since } = *self.newest_writes.lock();
+        failed_at.is_some_and(|at| at.elapsed() < FAILURE_TOLD)
+            || under_way_since.is_some_and(|since| since.elapsed() >= WRITE_SECONDS_MAX)
     }
 
     /// Notes that a group is written from now on.
     pub(crate) fn begin_write(&self) {
-        *self.newest_write.lock() = Some(NewestWrite::UnderWay { since: Instant::now() });
+        self.newest_writes.lock().under_way_since = Some(Instant::now());
     }
 
-    /// Notes that the write of a group ended, and if no batch of it was written for want of the store.
+    /// Notes that the write of a group ended, and if the store wrote no batch of it.
     pub(crate) fn end_write(&self, has_failed: bool) {
-        let ended = if has_failed { NewestWrite::Failed { at: Instant::now() } } else { NewestWrite::Done };
-        *self.newest_write.lock() = Some(ended);
+        let failed_at = has_failed.then(Instant::now);
+        *self.newest_writes.lock() = NewestWrites { failed_at, under_way_since: None };
     }
 
     pub(crate) fn record_commit(&self, took: Duration) {
@@ -190,6 +189,20 @@ impl CommitStats {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn writes_fail_until_one_succeeds_and_not_only_between_them() {
+        let stats = CommitStats::default();
+        assert!(!stats.writes_fail());
+        stats.begin_write();
+        assert!(!stats.writes_fail(), "it has just begun");
+        stats.end_write(true);
+        assert!(stats.writes_fail());
+        stats.begin_write();
+        assert!(stats.writes_fail(), "the next one has not succeeded yet");
+        stats.end_write(false);
+        assert!(!stats.writes_fail());
+    }
 
     #[test]
     fn a_bucket_ends_at_the_next_power_of_two() {

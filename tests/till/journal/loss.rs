@@ -34,7 +34,7 @@ fn a_standby_without_the_last_commits_stops_their_shards() {
     assert!(holds_within(Duration::from_secs(20), caught_up));
     standby.stop("immediate");
     shop.call("invite-user", &json!({ "email": "lost@example.com" })).ok();
-    let body = merged(&shop.initiation(&shop.session(700), 700), &json!({ "external_id": "order, \"7\"" }));
+    let body = merged(&shop.initiation(&shop.session(700), 700), &json!({ "external_id": "=order, \"7\"" }));
     let lost_payment = shop.call("initiate-payment-flow", &body).id();
     shop.settled(&lost_payment);
     primary.stop("immediate");
@@ -63,7 +63,7 @@ fn a_standby_without_the_last_commits_stops_their_shards() {
     assert!(lost.lines().count() > 3, "{lost}");
     let payments = std::fs::read_to_string(file.with_extension("payments.csv")).expect("it was written");
     let merchant_id = &shop.merchant_id;
-    let line = format!("{merchant_id},{lost_payment},\"order, \"\"7\"\"\",700,THB,SUCCESSFUL\n");
+    let line = format!("{merchant_id},{lost_payment},\"'=order, \"\"7\"\"\",700,THB,SUCCESSFUL\n");
     assert_eq!(payments, format!("merchant_id,payment_id,external_id,amount,currency,status\n{line}"));
     let said = super::fails(start.command(server.data()), &["serve"]);
     assert!(said.contains("repeats another log"), "{said}");

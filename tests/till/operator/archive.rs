@@ -180,6 +180,9 @@ fn an_archive_from_the_first_commit_on_restores_without_a_checkpoint() {
     fs::remove_dir_all(place.at("data")).expect("it can be destroyed");
     let (archive, to) = (place.at("archive"), place.at("copy"));
     let arguments = ["restore", "--archive", text(&archive), "--to", text(&to)];
+    let (code, output, errors) = place.till(&arguments);
+    assert!(code == Some(1) && errors.contains("wrapped under the key"), "the old key: {output}{errors}");
+    assert!(!to.exists(), "nothing was made");
     let (code, output, errors) = run_command(start.command(&place.at("data")), &arguments);
     assert_eq!(code, Some(0), "{output}{errors}");
     let copy = start.without("TILL_ARCHIVE_DIRECTORY").try_server_on(&to, None);

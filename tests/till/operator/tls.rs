@@ -12,7 +12,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::version::{TLS12, TLS13};
 use serde_json::json;
 
-use crate::harness::{Client, PATIENCE, Pair, Secured, Server, Start, connect, host, wait_until};
+use crate::harness::{Client, PATIENCE, Pair, Secured, Server, Start, connect, directory, host, wait_until};
 
 /// Makes a call without an API key on a connection that stays open, and returns the text of the answer.
 fn ask(connection: &mut Secured) -> std::io::Result<String> {
@@ -164,6 +164,16 @@ fn a_start_with_unusable_certificates_is_refused_with_a_reason() {
     assert!(refused(&half, &data).contains("tls_certificate_file is missing"));
     assert!(missing.matches("(os error").count() == 1, "the message has the system's error once: {missing}");
     assert!(!data.exists(), "no data directory was made");
+}
+
+#[test]
+fn a_start_says_that_its_certificate_has_ended() {
+    let place = directory();
+    let (log, pair) = (place.path().join("log"), Pair::new());
+    pair.renew_until(2025);
+    let _server = pair.start().recording(&log).server();
+    let is_told = || fs::read_to_string(&log).is_ok_and(|said| said.contains("the certificate has ended"));
+    wait_until(PATIENCE, "it is told", is_told);
 }
 
 #[test]

@@ -3,7 +3,6 @@
 //! The one free text is the external identifier, which is quoted where that is needed and which no spreadsheet mistakes
 //! for a formula.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 
 use jiff::Timestamp;
@@ -18,6 +17,7 @@ use till_domain::time::Millis;
 use till_storage::rows::{RowReader, ScanDirection};
 use till_storage::shapes::{ExternalIdFinder, MerchantReader};
 
+use crate::csv::{no_formula, quoted};
 use crate::endpoints::created_at::zone;
 use crate::endpoints::shapes::entry::PARENT_TYPE;
 use crate::protocol::api_error::ApiError;
@@ -150,14 +150,6 @@ fn line(
     ]
 }
 
-/// The characters with which a formula begins, also in full width.
-const FORMULA_SIGNS: [char; 8] = ['=', '+', '-', '@', '\u{FF1D}', '\u{FF0B}', '\u{FF0D}', '\u{FF20}'];
-
-/// A text that no spreadsheet calculates: one that begins as a formula does gets an apostrophe in front.
-fn no_formula(text: &str) -> Cow<'_, str> {
-    if text.starts_with(FORMULA_SIGNS) { format!("'{text}").into() } else { text.into() }
-}
-
 /// A time to the second with its offset, such as `2026-11-01T00:00:00+07:00`.
 fn time_text(at: Millis, zone: &TimeZone) -> String {
     let seconds = i64::try_from(at.unix_seconds()).ok();
@@ -174,11 +166,6 @@ fn push_line(text: &mut String, columns: [String; COLUMNS.len()]) {
         write!(text, "{separator}{}", quoted(column)).expect("a text in memory takes everything");
     }
     text.push_str("\r\n");
-}
-
-/// A text with a comma or a quote in it is quoted: RFC 4180, section 2. No text has a line break.
-fn quoted(column: &str) -> Cow<'_, str> {
-    if column.contains([',', '"']) { format!("\"{}\"", column.replace('"', "\"\"")).into() } else { column.into() }
 }
 
 #[cfg(test)]

@@ -16,14 +16,16 @@ use super::chain::SegmentChain;
 use super::reading::{SegmentItem, SegmentReader};
 use super::target::check_begin;
 
-/// Makes a store without commits, with the identity and the keys of the one that was archived.
+/// Makes a store without commits, with the identity of the one that was archived and with its key ring.
 ///
 /// # Errors
-/// [`ArchiveError`]: the archive does not begin with the first commit, or is damaged.
-pub fn begin_with_first(options: &EngineOptions, archive: &Path) -> Result<Restoring, ArchiveError> {
+/// [`ArchiveError`]: the archive is damaged, or the store cannot be made.
+pub fn begin_with_first(
+    options: &EngineOptions,
+    archive: &Path,
+    keyring: Vec<u8>,
+) -> Result<Restoring, ArchiveError> {
     let chain = SegmentChain::read(archive)?;
-    check_begin(&chain, CommitNumber(0))?;
-    let keyring = newest_keyring(&chain)?;
     Engine::open(options)?.close().map_err(ArchiveError::store)?;
     let restoring = Restoring::of_new_store(archive, &options.directory).map_err(ArchiveError::store)?;
     let overlay = Overlay::over(Unlogged::restoring(options)?);
@@ -33,8 +35,14 @@ pub fn begin_with_first(options: &EngineOptions, archive: &Path) -> Result<Resto
     Ok(restoring)
 }
 
-/// The key ring as it was wrapped last: each replacement of the vault key wraps the same keys again.
-fn newest_keyring(chain: &SegmentChain) -> Result<Vec<u8>, ArchiveError> {
+/// The key ring of an archive that begins with the first commit, as it was wrapped last: each replacement of the vault key
+/// wraps the same keys again. Reads the whole archive.
+///
+/// # Errors
+/// [`ArchiveError`]: the archive begins later, or is damaged.
+pub fn archived_keyring(archive: &Path) -> Result<Vec<u8>, ArchiveError> {
+    let chain = SegmentChain::read(archive)?;
+    check_begin(&chain, CommitNumber(0))?;
     let (key, mut newest) = (VaultKey::Keyring.encode(), None);
     for segment in &chain.segments {
         let mut reader = SegmentReader::open(segment)?;

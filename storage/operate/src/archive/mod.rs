@@ -29,7 +29,7 @@ mod writer;
 pub use archiver::{ArchiveSettings, ArchiveStats, Archiver};
 pub use chain::{SegmentChain, SegmentInfo, SegmentState};
 pub use commit::ArchivedCommit;
-pub use from_first::begin_with_first;
+pub use from_first::{archived_keyring, begin_with_first};
 pub(crate) use last_record::last_record;
 pub use prune::prune;
 pub use reading::{ArchiveCheck, check_chain, each_commit};

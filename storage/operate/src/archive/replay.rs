@@ -52,7 +52,7 @@ pub struct Restored {
     pub valid_again: Vec<(MerchantId, KeyId)>,
     /// Bytes of an unfinished write at the archive's end.
     pub torn: u64,
-    /// The error that ended the reading of the archive after the moment of the restore.
+    /// The first error in the archive after the moment of the restore.
     pub unread: Option<String>,
 }
 
@@ -197,7 +197,10 @@ impl<'a> ArchiveReplay<'a> {
         if !self.until.wants(commit).map_err(unfit)? {
             self.restored.left_out += 1;
             self.forgotten.note(&commit.vault);
-            return self.revoked.note(commit, self.overlay).map_err(unfit);
+            if let Err(reason) = self.revoked.note(commit, self.overlay) {
+                self.restored.unread.get_or_insert(reason);
+            }
+            return Ok(());
         }
         self.note_given_up(commit);
         self.apply(commit).map_err(unfit)?;
