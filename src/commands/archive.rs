@@ -6,12 +6,11 @@ use anyhow::{Context, bail};
 use clap::Subcommand;
 use till_operate::archive::{ArchiveError, SegmentChain, SegmentInfo, SegmentState, check_chain, prune};
 use till_operate::checkpoint::read_manifest;
-use till_operate::head::{StoreHead, check_archive};
 
 use super::checkpoint::moment;
 use super::exit_code::ExitCode;
 use super::progress::{ProgressDisplay, Unit, print, say};
-use super::verify::{VerificationTarget, read_heads};
+use super::verify::VerificationTarget;
 use crate::configuration::Configuration;
 
 /// Commands on an archive.
@@ -28,10 +27,6 @@ pub enum ArchiveCommand {
         /// The archive [default: archive_directory]
         #[arg(value_name = "DIR")]
         directory: Option<PathBuf>,
-        /// A file with lines that `till head` printed. The archive is refused when it is of another store, ends before these
-        /// commits, or has them with other hashes
-        #[arg(long, value_name = "FILE")]
-        head: Option<PathBuf>,
     },
     /// Removes the segments whose commits are all in a checkpoint
     Prune {
@@ -48,7 +43,7 @@ pub enum ArchiveCommand {
 pub(super) fn archive(configuration: &Configuration, command: &ArchiveCommand) -> anyhow::Result<ExitCode> {
     let lines = match command {
         ArchiveCommand::List { directory } => list(place(configuration, directory)?)?,
-        ArchiveCommand::Verify { directory, head } => verify(place(configuration, directory)?, head.as_deref())?,
+        ArchiveCommand::Verify { directory } => verify(place(configuration, directory)?)?,
         ArchiveCommand::Prune { before, directory } => remove(configuration, before, place(configuration, directory)?)?,
     };
     Ok(print(&lines.join("\n")))
@@ -78,8 +73,7 @@ fn segment(standing: &SegmentInfo) -> String {
     }
 }
 
-fn verify(directory: &Path, head: Option<&Path>) -> anyhow::Result<Vec<String>> {
-    let heads = head.map_or_else(|| Ok(Vec::new()), read_heads)?;
+fn verify(directory: &Path) -> anyhow::Result<Vec<String>> {
     let total = SegmentChain::read(directory)?.segments.iter().map(|segment| segment.bytes).sum();
     let (mut bytes, mut progress) = (0_u64, ProgressDisplay::begin("checked", Unit::Bytes, Some(total)));
     let checked = check_chain(directory, &mut |more| {
@@ -96,18 +90,7 @@ fn verify(directory: &Path, head: Option<&Path>) -> anyhow::Result<Vec<String>> 
         "{} segments, {} commits, after {} to {}: every checksum is correct",
         checked.segments, checked.commits, checked.base, checked.last
     ));
-    for head in &heads {
-        lines.push(compare(directory, head)?);
-    }
     Ok(lines)
-}
-
-/// Refuses an archive that is not what a head says.
-fn compare(directory: &Path, head: &StoreHead) -> anyhow::Result<String> {
-    match check_archive(directory, head)? {
-        None => Ok(format!("the archive has commit {} of the head, with the same hash", head.commit)),
-        Some(fault) => bail!("the archive {} {fault}", directory.display()),
-    }
 }
 
 fn remove(configuration: &Configuration, before: &Path, directory: &Path) -> anyhow::Result<Vec<String>> {

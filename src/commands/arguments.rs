@@ -7,7 +7,6 @@ use clap::{Args, Parser, Subcommand};
 use super::archive::ArchiveCommand;
 use super::checkpoint::CheckpointCommand;
 use super::export::ExportArguments;
-use super::head::HeadArguments;
 use super::inspect::InspectArguments;
 use super::journal::JournalCommand;
 use super::manual::{CompletionsArguments, ManualArguments};
@@ -63,9 +62,6 @@ pub enum TillCommand {
     Status(StatusArguments),
     /// Replays every merchant's log and compares what was derived from it, with the server stopped
     Verify(VerifyArguments),
-    /// Prints a line that names the store, its last commit and that commit's hash, with the server stopped: kept elsewhere,
-    /// it tells later whether everything up to that commit is still there
-    Head(HeadArguments),
     /// Repairs what can be repaired without a copy, with the server stopped
     #[command(subcommand)]
     Repair(RepairCommand),
@@ -135,7 +131,6 @@ impl TillCommand {
             | TillCommand::Checkpoint(CheckpointCommand::Create { .. }) => true,
             TillCommand::Serve(_)
             | TillCommand::Verify(_)
-            | TillCommand::Head(_)
             | TillCommand::Repair(_)
             | TillCommand::Checkpoint(
                 CheckpointCommand::List | CheckpointCommand::Verify { .. } | CheckpointCommand::Prune { .. },

@@ -33,7 +33,7 @@ const GROUPS: [Group; 6] = [
     ),
     (
         "Files: of a stopped server, or copies of a running one",
-        &["checkpoint", "archive", "restore", "verify", "head", "repair", "export", "inspect"],
+        &["checkpoint", "archive", "restore", "verify", "repair", "export", "inspect"],
     ),
     ("The log in a PostgreSQL database", &["journal"]),
     ("For developers of shops", &["webhook", "trigger"]),

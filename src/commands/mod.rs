@@ -7,7 +7,6 @@ mod checkpoint;
 mod exit_code;
 mod export;
 mod finding;
-mod head;
 mod help;
 mod inspect;
 mod journal;

@@ -7,7 +7,7 @@ use super::arguments::{Arguments, TillCommand};
 use super::exit_code::ExitCode;
 use super::progress::{print, say};
 use super::{
-    archive, checkpoint, export, head, help, inspect, journal, manual, operate, repair, restore, rotate, serve, status,
+    archive, checkpoint, export, help, inspect, journal, manual, operate, repair, restore, rotate, serve, status,
     trigger, verify, webhook,
 };
 use crate::configuration::settings_in_markdown;
@@ -51,7 +51,6 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             Ok(code)
         }
         TillCommand::Verify(arguments) => verify::verify(&configuration, arguments),
-        TillCommand::Head(arguments) => Ok(print(&head::head(&configuration, arguments)?)),
         TillCommand::Repair(command) => repair::repair(&configuration, command),
         TillCommand::Checkpoint(command) => checkpoint::checkpoint(&configuration, command),
         TillCommand::Journal(command) => journal::journal(&configuration, command),

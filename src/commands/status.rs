@@ -150,7 +150,10 @@ failures        2 card_declined";
             told.as_object_mut().expect("an object").extend(counts.as_object().expect("an object").clone());
             journal(&told)
         };
-        assert_eq!(of(json!("15.18"), json!(1)), "in PostgreSQL 15.18, synchronous standbys: 1; 63 shards held, 1 lost");
+        assert_eq!(
+            of(json!("15.18"), json!(1)),
+            "in PostgreSQL 15.18, synchronous standbys: 1; 63 shards held, 1 lost"
+        );
         assert!(of(json!("15.18"), json!(null)).contains("standbys that the role may not see"));
         assert_eq!(of(json!(null), json!(null)), "in PostgreSQL, which does not answer");
     }

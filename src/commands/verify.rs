@@ -1,15 +1,13 @@
 //! `till verify`
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
 use till_operate::acquirer_book::AcquirerBook;
 use till_operate::checkpoint::compare_heads;
-use till_operate::head::{Descent, StoreHead, check_store};
 use till_operate::verify::{self, Fault, FaultLocation, Report, VerifyOptions, VerifyProgress, Wrong};
 use till_sandbox::book::RocksBook;
 use till_storage::deliveries::RocksDeliveries;
@@ -42,48 +40,24 @@ pub(super) struct VerificationTarget<'a> {
     pub(super) checkpoint: Option<&'a Path>,
 }
 
-/// Heads that `till head` printed earlier, and the stores that may have their commits.
-struct EarlierHeads {
-    heads: Vec<StoreHead>,
-    descent: Descent,
-}
-
 /// The arguments of `till verify`.
 #[derive(Debug, Clone, Args)]
 pub struct VerifyArguments {
     /// Print the report as one JSON object
     #[arg(long)]
     pub json: bool,
-    /// A file with lines that `till head` printed. It is a fault when the store is another one, ends before these commits,
-    /// or has them with other hashes
-    #[arg(long, value_name = "FILE")]
-    pub head: Option<PathBuf>,
-    /// The lines may be those of the store from which this one was restored. A restored store has an identity of its own,
-    /// and the same commits with the same hashes up to the moment that was restored
-    #[arg(long, requires = "head")]
-    pub restored: bool,
-}
-
-impl VerifyArguments {
-    fn earlier_heads(&self) -> anyhow::Result<EarlierHeads> {
-        let heads = self.head.as_deref().map_or_else(|| Ok(Vec::new()), read_heads)?;
-        let descent = if self.restored { Descent::OrRestored } else { Descent::SameStore };
-        Ok(EarlierHeads { heads, descent })
-    }
 }
 
 /// Replays every merchant's log, compares the derived rows byte for byte, and prints the faults.
 pub(super) fn verify(configuration: &Configuration, arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
     let directory = &configuration.data;
-    let earlier = arguments.earlier_heads()?;
     if !directory.join("db").exists() {
         refuse_unfit(directory)?;
         bail!("there is no data to verify in {}", directory.display());
     }
     let roots = Secrets::find_vault_keys(configuration)?;
-    let report = VerificationTarget::of_data(configuration).verify_with(&roots, &earlier)?;
+    let report = VerificationTarget::of_data(configuration).verify(&roots)?;
     if !arguments.json {
-        earlier.heads.iter().filter(|_| report.is_clean()).for_each(report_head);
         return Ok(print(&report));
     }
     let mut shown = serde_json::to_value(&report)?;
@@ -128,11 +102,6 @@ impl<'a> VerificationTarget<'a> {
 
     /// Verifies the whole directory.
     pub(super) fn verify(&self, roots: &[RootKey]) -> anyhow::Result<Report> {
-        self.verify_with(roots, &EarlierHeads { heads: Vec::new(), descent: Descent::SameStore })
-    }
-
-    /// The same, and compares the store with earlier heads.
-    fn verify_with(&self, roots: &[RootKey], earlier: &EarlierHeads) -> anyhow::Result<Report> {
         let (store, keyring) = self.open(roots)?;
         self.compare_heads(&store)?;
         let (book, book_fault) = self.open_book();
@@ -142,7 +111,6 @@ impl<'a> VerificationTarget<'a> {
         let mut report = verify::verify(&store, &keyring, book, &options, &mut progress_display("verified"))?;
         report.add(book_fault);
         report.add(self.deliveries_fault());
-        earlier.heads.iter().for_each(|head| report.add(head_fault(&store, head, earlier.descent)));
         Ok(report)
     }
 
@@ -182,19 +150,6 @@ impl<'a> VerificationTarget<'a> {
     }
 }
 
-/// The difference between a store and a head, if there is one.
-fn head_fault(store: &StoppedStore, head: &StoreHead, descent: Descent) -> Option<Fault> {
-    let wrong = match check_store(store, head, descent) {
-        Ok(fault) => fault.map(Wrong::Head),
-        Err(error) => Some(Wrong::Unreadable { reason: error.to_string() }),
-    };
-    wrong.map(|wrong| Fault { merchant_id: None, location: FaultLocation::Store, wrong })
-}
-
-fn report_head(head: &StoreHead) {
-    progress::say(&format!("the store has commit {} of the head, with the same hash", head.commit));
-}
-
 /// Shows the progress of a pass over records. `what` is the participle of its work, such as `verified`.
 pub(super) fn progress_display(what: &'static str) -> impl FnMut(&VerifyProgress) {
     let mut shown = progress::ProgressDisplay::begin(what, Unit::Things("records"), None);
@@ -223,21 +178,6 @@ fn text(report: &Report) -> String {
         lines.push(format!("and {} more", report.fault_count - shown));
     }
     lines.join("\n") + "\n"
-}
-
-/// The heads in a file that `till head` filled, a line each.
-pub(super) fn read_heads(file: &Path) -> anyhow::Result<Vec<StoreHead>> {
-    let text = fs::read_to_string(file).with_context(|| format!("failed to read {}", file.display()))?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let head = |(index, line): (usize, &str)| {
-        let place = || format!("failed to read line {} of {}", index + 1, file.display());
-        line.parse::<StoreHead>().with_context(place)
-    };
-    let heads = lines.map(head).collect::<anyhow::Result<Vec<StoreHead>>>()?;
-    if heads.is_empty() {
-        bail!("{} holds no line of `till head`", file.display());
-    }
-    Ok(heads)
 }
 
 #[cfg(test)]

@@ -141,7 +141,8 @@ fn expose_commits(engine: &Engine, families: &mut Families) {
     families.gauge("till_commit_staged_records", "Records that were decided and are not durable yet.", staged);
     families.gauge("till_commit_queued", "Batches and barriers that wait for the commit thread.", stats.queued());
     families.gauge("till_commit_queued_bytes", "Their bytes.", stats.queued_bytes());
-    let help = "1 when the last write failed within the last five minutes, or one is under way for five seconds, else 0.";
+    let help =
+        "1 when the last write failed within the last five minutes, or one is under way for five seconds, else 0.";
     families.gauge("till_commit_fails", help, u64::from(stats.writes_fail()));
 }
 

@@ -14,6 +14,5 @@ pub mod verify;
 pub mod checkpoint;
 pub mod repair;
 pub mod archive;
-pub mod head;
 pub mod scrub;
 pub mod offline;

@@ -11,7 +11,6 @@ mod damaged_tables;
 mod files_in_place;
 mod finding;
 mod generate;
-mod head;
 mod hosts;
 mod late_start;
 mod leaks;

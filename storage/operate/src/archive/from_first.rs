@@ -20,11 +20,7 @@ use super::target::check_begin;
 ///
 /// # Errors
 /// [`ArchiveError`]: the archive is damaged, or the store cannot be made.
-pub fn begin_with_first(
-    options: &EngineOptions,
-    archive: &Path,
-    keyring: Vec<u8>,
-) -> Result<Restoring, ArchiveError> {
+pub fn begin_with_first(options: &EngineOptions, archive: &Path, keyring: Vec<u8>) -> Result<Restoring, ArchiveError> {
     let chain = SegmentChain::read(archive)?;
     Engine::open(options)?.close().map_err(ArchiveError::store)?;
     let restoring = Restoring::of_new_store(archive, &options.directory).map_err(ArchiveError::store)?;

@@ -11,8 +11,6 @@ use till_storage::journal::{CommitNumber, RecordError, Sequence};
 use till_storage::shapes::ShapeError;
 use till_storage::vault::SealedError;
 
-use crate::head::HeadFault;
-
 use super::row_name::{self, RowName};
 
 /// A fault.
@@ -236,8 +234,6 @@ wrongs! {
         /// The last.
         last: CommitNumber,
     } = "commits_missing", "lacks the acknowledged commits {first} to {last}";
-    /// It is not the store that a head was taken of, or lacks the commit of the head.
-    Head(HeadFault) = "head", "{0}";
     /// The sandbox was asked for a payment that is in no log.
     NoPayment = "no_payment", "is of a payment that is not in the log";
     /// The sandbox was asked for a payout that is in no log.
