@@ -8,7 +8,7 @@ use super::world::AttackedServer;
 use crate::harness::{ApiAnswer, Wire};
 
 /// Cases in the suite.
-const CASES: u32 = 2_000;
+const CASES: u32 = 2_400;
 /// Calls between two checks of everything.
 const BATCH: u32 = 20;
 /// Requests that are damaged byte by byte.
