@@ -13,7 +13,8 @@ fn main() {
         Some(revision) => format!("{profile}, {revision}"),
         None => profile.to_owned(),
     };
-    println!("cargo::rustc-env=TILL_BUILD={build}");
+    // `cargo run` gives it to the program, too, which refuses variables that begin with TILL_ and are no settings.
+    println!("cargo::rustc-env=BUILD_OF_TILL={build}");
 }
 
 /// The revision that is checked out; none where the sources are in no repository.
