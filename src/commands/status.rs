@@ -42,6 +42,7 @@ fn screen(status: &Value) -> String {
         ("checkpoint", checkpoint(&status["last_checkpoint"])),
         ("archive", archive(&status["archive_lag_seconds"])),
         ("damaged tables", listed(&status["damaged_tables"])),
+        ("not loaded", listed(&status["merchants_not_loaded"])),
         ("calls", format!("{} a second in the last minute", status["calls_per_second"])),
         ("payments", payments(&status["payments"])),
         ("failures", failures(&status["payments"]["failure_codes"])),
@@ -76,8 +77,8 @@ fn journal(journal: &Value) -> String {
         Some(count) => format!("synchronous standbys: {count}"),
         None => "synchronous standbys that the role may not see".to_owned(),
     };
-    let (held, lost) = (&journal["shards_held"], &journal["shards_lost"]);
-    format!("in PostgreSQL {server}, {standbys}; {held} shards held, {lost} lost")
+    let (held, lost, losses) = (&journal["shards_held"], &journal["shards_lost"], &journal["losses"]);
+    format!("in PostgreSQL {server}, {standbys}; {held} shards held, {lost} lost; {losses} other losses")
 }
 
 fn checkpoint(checkpoint: &Value) -> String {
@@ -122,6 +123,7 @@ mod tests {
             "disk_free_bytes": 3_221_225_472_u64, "disk_reserve_bytes": 1_073_741_824,
             "last_checkpoint": { "path": "/data/checkpoints/a", "taken_at": 4_102_444_800_u64, "known_damage": false },
             "journal": null, "archive_lag_seconds": 7, "damaged_tables": ["db/000012.sst"], "calls_per_second": 3,
+            "merchants_not_loaded": [],
             "payments": {
                 "successful": 5, "authorized": 0, "failed": 2, "expired": 0, "failure_codes": { "card_declined": 2 },
             },
@@ -136,6 +138,7 @@ log             in the data directory
 checkpoint      0 seconds ago (2100-01-01T00:00:00Z), no known damage: /data/checkpoints/a
 archive         7 s behind
 damaged tables  db/000012.sst
+not loaded      none
 calls           3 a second in the last minute
 payments        5 successful, 0 authorized, 2 failed, 0 expired in the last minute
 failures        2 card_declined";
@@ -145,14 +148,14 @@ failures        2 card_declined";
     #[test]
     fn the_log_in_a_database_is_told_with_its_standbys() {
         let of = |server: Value, standbys: Value| {
-            let counts = json!({ "shards_held": 63, "shards_lost": 1 });
+            let counts = json!({ "shards_held": 63, "shards_lost": 1, "losses": 2 });
             let mut told = json!({ "server": server, "synchronous_standbys": standbys });
             told.as_object_mut().expect("an object").extend(counts.as_object().expect("an object").clone());
             journal(&told)
         };
         assert_eq!(
             of(json!("15.18"), json!(1)),
-            "in PostgreSQL 15.18, synchronous standbys: 1; 63 shards held, 1 lost"
+            "in PostgreSQL 15.18, synchronous standbys: 1; 63 shards held, 1 lost; 2 other losses"
         );
         assert!(of(json!("15.18"), json!(null)).contains("standbys that the role may not see"));
         assert_eq!(of(json!(null), json!(null)), "in PostgreSQL, which does not answer");

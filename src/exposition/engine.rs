@@ -25,6 +25,11 @@ pub fn expose_engine(engine: &Engine, families: &mut Families) {
             u64::from(engine.is_paused()),
         ),
         ("till_live_actors", "Merchants whose actor is live.", engine.live_actors() as u64),
+        (
+            "till_merchants_not_loaded",
+            "Merchants whose newest load has failed: their calls are refused until one succeeds.",
+            engine.not_loaded().len() as u64,
+        ),
         ("till_requests_in_flight", "Calls that change something, not answered yet.", engine.in_flight() as u64),
         ("till_acquirer_calls_running", "Calls to acquirers under way.", engine.running_effects() as u64),
     ];

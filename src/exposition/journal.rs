@@ -10,7 +10,7 @@ use super::families::{Families, Unit};
 pub fn expose_journal(journal: &SharedJournal, families: &mut Families) {
     let help = "Time of one statement that appends to the log in the database, with its commit.";
     families.histogram("till_journal_round_trip_seconds", help, journal.round_trips(), Unit::Micros);
-    let SharedJournalStats { fenced, uncertain, shards_held, shards_lost, database } = journal.stats();
+    let SharedJournalStats { fenced, uncertain, shards_held, shards_lost, losses, database } = journal.stats();
     let help = "Batches that were refused since another server has claimed their shard.";
     families.counter("till_journal_fenced_batches_total", help, fenced);
     let help = "Statements whose outcome was unknown at first.";
@@ -19,6 +19,9 @@ pub fn expose_journal(journal: &SharedJournal, families: &mut Families) {
     families.gauge("till_journal_shards_held", help, shards_held as u64);
     let help = "Shards of which the database does not have exactly the commits that it acknowledged: they are stopped.";
     families.gauge("till_journal_shards_lost", help, shards_lost as u64);
+    let help =
+        "Losses after which the server goes on: of deliveries, the sandbox's book, or the newest records of logs.";
+    families.counter("till_journal_losses_total", help, losses);
     let help = "1 when the database of the log answered the last look at it, else 0.";
     families.gauge("till_journal_reachable", help, u64::from(database.is_some()));
     let help = "Merchants of whose logs the data directory may lack a part.";

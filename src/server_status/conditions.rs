@@ -58,7 +58,7 @@ impl Present<'_> {
 const DAY: f64 = 86_400.0;
 
 /// All of them, in the order of the rules.
-const CONDITIONS: [Condition; 24] = [
+const CONDITIONS: [Condition; 25] = [
     when("TillRestarted", "till_store_closed_before_start == 0", |now| {
         let was_killed = now.metrics.values("till_store_closed_before_start").any(|was_closed| was_closed < 1.0);
         was_killed && now.time - now.value("process_start_time_seconds") < 900.0
@@ -70,6 +70,7 @@ const CONDITIONS: [Condition; 24] = [
     when("TillDiskFillsUp", "till_disk_free_bytes < 2 * till_disk_reserve_bytes", |now| {
         now.value("till_disk_free_bytes") < 2.0 * now.value("till_disk_reserve_bytes")
     }),
+    above("TillMerchantNotLoaded", "till_merchants_not_loaded > 0", 0.0),
     above("TillTableDamaged", "till_scrub_damaged_tables > 0", 0.0),
     above("TillScrubOld", "till_scrub_age_seconds > 15 * 86400", 15.0 * DAY),
     when("TillEffectsLag", "till_effects_oldest_seconds > 120 and till_effects_paused == 0", |now| {
@@ -96,7 +97,9 @@ const CONDITIONS: [Condition; 24] = [
     when("TillJournalUnreachable", "till_journal_reachable == 0", |now| {
         now.metrics.values("till_journal_reachable").any(|reachable| reachable < 1.0)
     }),
-    above("TillJournalLost", "till_journal_shards_lost > 0", 0.0),
+    when("TillJournalLost", "till_journal_shards_lost > 0 or till_journal_losses_total > 0", |now| {
+        now.value("till_journal_shards_lost") + now.value("till_journal_losses_total") > 0.0
+    }),
     when("TillJournalStandbyMissing", "till_journal_synchronous_standbys == 0", |now| {
         now.metrics.values("till_journal_synchronous_standbys").any(|standbys| standbys < 1.0)
     }),
@@ -173,6 +176,8 @@ mod tests {
             ("till_commit_fails", 0, 1, "TillWritesFail"),
             ("till_disk_free_bytes", 20, 19, "TillDiskFillsUp"),
             ("till_scrub_damaged_tables", 0, 1, "TillTableDamaged"),
+            ("till_merchants_not_loaded", 0, 1, "TillMerchantNotLoaded"),
+            ("till_journal_losses_total", 0, 1, "TillJournalLost"),
             ("till_scrub_age_seconds", 1_296_000, 1_296_001, "TillScrubOld"),
             ("till_effects_oldest_seconds", 120, 121, "TillEffectsLag"),
             ("till_refunds_oldest_seconds", 259_200, 259_201, "TillRefundsDoNotEnd"),

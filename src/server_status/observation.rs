@@ -103,6 +103,7 @@ impl EngineObservation {
             journal: self.journal.as_ref().map(|journal| journal.stats()),
             archive_lag_seconds: archiver.map(|archiver| archiver.stats().lag.as_secs()),
             damaged_tables: self.damaged_tables(),
+            merchants_not_loaded: self.service.engine.not_loaded().iter().map(ToString::to_string).collect(),
             conditions: conditions(&self.families(), Duration::from_secs(now).as_secs_f64(), &last_minute),
             last_minute,
         }
@@ -115,6 +116,7 @@ impl EngineObservation {
             Some(STARTING) => ServerState::Starting,
             Some(_) => ServerState::RefusingWrites,
             None if is_short || self.service.store.is_short_of_space() => ServerState::RefusingWrites,
+            None if self.service.store.refusal().is_some() => ServerState::RefusingWrites,
             None if self.service.engine.commit_stats().writes_fail() => ServerState::RefusingWrites,
             None if self.journal.as_ref().is_some_and(|journal| !journal.stats().can_write()) => {
                 ServerState::RefusingWrites

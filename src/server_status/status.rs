@@ -38,6 +38,8 @@ pub struct ServerStatus {
     pub archive_lag_seconds: Option<u64>,
     /// The damaged tables that are known of, by their paths below the data directory.
     pub damaged_tables: Vec<String>,
+    /// The merchants whose newest load has failed.
+    pub merchants_not_loaded: Vec<String>,
     pub last_minute: MinuteCounts,
     /// The names of alerts whose condition holds.
     pub conditions: Vec<&'static str>,

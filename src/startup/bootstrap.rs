@@ -32,7 +32,7 @@ use tokio::sync::Mutex;
 
 use super::data_directory::check_data_directory;
 use super::running_mark::RunningMark;
-use super::shared_log::{SharedLog, follow, watch};
+use super::shared_log::{Filling, SharedLog, follow, watch};
 use super::vault_keys;
 use crate::configuration::{Configuration, JournalConfiguration, Secrets, processors};
 use crate::process::descriptors::DescriptorShares;
@@ -147,10 +147,12 @@ fn open_as(
     };
     let (disk, log) = (Arc::new(disk), log.as_ref());
     let keyring = Arc::new(keyring.map_or_else(|| create_keyring(&disk, vault_keys), Ok)?);
-    let book = open_book(configuration, log).context("failed to open the sandbox's book")?;
+    let (book, filling) = open_book(configuration, log).context("failed to open the sandbox's book")?;
     let deliveries = open_deliveries(configuration, log).context("failed to open the deliveries of webhooks")?;
+    let filled = book.clone();
+    let fill = move || filling.map_or(Ok(()), |filling| filling.fill(&filled)).map_err(|error| format!("{error:#}"));
     let sandbox =
-        SandboxAcquirer::start_or_end(book.clone(), abort_with_message).context("failed to start the sandbox")?;
+        SandboxAcquirer::start_or_end(book.clone(), fill, abort_with_message).context("failed to start the sandbox")?;
     let opened = Opened { disk, keyring, book, deliveries: Arc::new(deliveries), sandbox: Arc::new(sandbox) };
     Ok((opened, log.map(|log| Arc::clone(&log.journal))))
 }
@@ -265,6 +267,10 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     let service = Arc::new(service);
     let journal_watch = journal.as_ref().map(|journal| watch(Arc::clone(journal))).transpose()?;
     if let Some(journal) = &journal {
+        let waiting = Arc::downgrade(&service);
+        let refuse =
+            move |reason: &str| waiting.upgrade().iter().for_each(|service| service.engine.refuse_waiting(reason));
+        journal.when_refusing(Box::new(refuse));
         actix_web::rt::spawn(follow(Arc::downgrade(&service), Arc::clone(journal)));
     }
     Ok(Started { service, schedule, disk, file_watch, tables, scrubber, running_mark, journal, journal_watch })
@@ -434,7 +440,10 @@ fn open_deliveries(configuration: &Configuration, log: Option<&SharedLog>) -> an
     let directory = configuration.data.join(WEBHOOKS_DIRECTORY);
     let (reserve, limit) = (configuration.disk_reserve_bytes, configuration.open_time_max);
     let open = || Ok(RocksDeliveries::open(&directory, reserve, limit)?);
-    log.map_or_else(open, |log| log.lead_rows(RowsOf::Deliveries, &directory, open))
+    let Some(log) = log else { return open() };
+    let (deliveries, filling) = log.lead_rows(RowsOf::Deliveries, &directory, open)?;
+    filling.fill(&deliveries)?;
+    Ok(deliveries)
 }
 
 /// Damaged deliveries can be moved away.
@@ -456,7 +465,9 @@ fn webhook_delivery(configuration: &Configuration, deliveries: Arc<RocksDeliveri
     WebhookDelivery { deliveries, sender: Sender::within(addresses.clone(), sockets), addresses, schedule }
 }
 
-fn open_book(configuration: &Configuration, log: Option<&SharedLog>) -> anyhow::Result<RocksBook> {
+/// The book, and what fills it where it repeats rows elsewhere. Its thread does that: the server need not wait for a book of
+/// millions of lines.
+fn open_book(configuration: &Configuration, log: Option<&SharedLog>) -> anyhow::Result<(RocksBook, Option<Filling>)> {
     let directory = configuration.data.join(SANDBOX_DIRECTORY);
     let open = || open_book_within(&directory, configuration);
     let open_first = || {
@@ -464,7 +475,9 @@ fn open_book(configuration: &Configuration, log: Option<&SharedLog>) -> anyhow::
         open()
     };
     // A book that repeats the rows of a database gets those again that its log has lost.
-    log.map_or_else(open_first, |log| log.lead_rows(RowsOf::Book, &directory, open))
+    let Some(log) = log else { return Ok((open_first()?, None)) };
+    let (book, filling) = log.lead_rows(RowsOf::Book, &directory, open)?;
+    Ok((book, Some(filling)))
 }
 
 /// Opens the book on a thread of its own, since RocksDB never returns from some damaged logs.
@@ -496,7 +509,10 @@ fn open_keyring(stored: Option<Vec<u8>>, roots: &[RootKey], has_records: bool) -
     match stored {
         Some(stored) => vault_keys::open_keyring(roots, &stored).map(Some),
         None if has_records => {
-            bail!("the store has records but no key ring: it cannot be used. Restore it from a checkpoint.")
+            bail!(
+                "the store has records but no key ring: it cannot be used. Restore it from a checkpoint, or the database of \
+                 the log from its backup."
+            )
         }
         None => Ok(None),
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use futures_util::{StreamExt, stream};
 use till_shared::{JournalCopy, JournalStatus, RowsOf, SharedJournal, SharedRows, exported_to, status};
 use till_storage::engine::{Engine as DiskEngine, RepeatsRows};
@@ -29,7 +29,6 @@ const EXIT_WHEN_FENCED: i32 = 3;
 /// A claimed log, with the database that it is in.
 pub struct SharedLog {
     pub journal: Arc<SharedJournal>,
-    configuration: JournalConfiguration,
 }
 
 impl SharedLog {
@@ -67,7 +66,7 @@ impl SharedLog {
             bail!("another server has claimed the log at the same time; start this one again if it is to have it");
         }
         tracing::info!("the log is claimed");
-        Ok(SharedLog { journal: Arc::new(journal), configuration: configuration.clone() })
+        Ok(SharedLog { journal: Arc::new(journal) })
     }
 
     /// Has a store follow the log. What belongs to no single merchant is fetched now, the rest before it is used.
@@ -76,16 +75,16 @@ impl SharedLog {
     /// The database cannot be read, or the store not be written.
     pub fn lead(&self, disk: &DiskEngine) -> anyhow::Result<()> {
         let noted = disk.note_of_log().context("failed to read how much of the log the store has")?;
-        if self.journal.compare(&noted)? {
+        if self.journal.compare(&noted, disk)? {
             let merchants = self.journal.unfollowed().len();
             tracing::warn!(merchants, "the data directory lacks a part of the log: it is fetched");
             self.journal.each_row_of_all(&mut |rows| disk.replace_rows(&rows))?;
         }
-        disk.follow(Arc::clone(&self.journal) as _);
-        Ok(())
+        Ok(disk.follow(Arc::clone(&self.journal) as _)?)
     }
 
-    /// Has an auxiliary database follow its rows elsewhere. One that lacks some of them is made anew.
+    /// Has an auxiliary database follow its rows elsewhere. One that lacks some of them is made anew, empty: it is to be
+    /// filled before it is used.
     ///
     /// # Errors
     /// The database cannot be read, or the auxiliary one not be written.
@@ -94,18 +93,37 @@ impl SharedLog {
         of: RowsOf,
         directory: &Path,
         open: impl Fn() -> anyhow::Result<D>,
-    ) -> anyhow::Result<D> {
-        let place = SharedRows::open(&self.configuration.database, of, Arc::new(end_as_fenced))?;
-        let (position, mut database) = (place.position(), open()?);
-        let failed = |reason: String| anyhow::anyhow!("{}: {reason}", directory.display());
-        if database.database().position().map_err(failed)?.as_ref() != Some(&position) {
+    ) -> anyhow::Result<(D, Filling)> {
+        let (place, mut database) = (self.journal.open_rows(of, Arc::new(end_as_fenced))?, open()?);
+        let noted = database.database().position().map_err(|reason| anyhow!("{}: {reason}", directory.display()))?;
+        let is_whole = place.has_all(noted.as_deref());
+        if !is_whole {
             drop(database);
             std::fs::remove_dir_all(directory).with_context(|| format!("failed to remove {}", directory.display()))?;
             database = open()?;
-            place.each_page(&mut |rows| database.take_over(&rows).map_err(failed))?;
         }
-        database.database().write_first_in(Arc::new(place), &position).map_err(failed)?;
-        Ok(database)
+        Ok((database, Filling { place, is_whole }))
+    }
+}
+
+/// What an auxiliary database lacks of its rows elsewhere.
+pub struct Filling {
+    place: SharedRows,
+    is_whole: bool,
+}
+
+impl Filling {
+    /// Takes everything over that is missing. From then on rows are written to the other place first.
+    ///
+    /// # Errors
+    /// The other place cannot be read, or the database not be written.
+    pub fn fill(self, database: &impl RepeatsRows) -> anyhow::Result<()> {
+        let Filling { place, is_whole } = self;
+        if !is_whole {
+            place.each_page(&mut |rows| database.take_over(&rows).map_err(anyhow::Error::msg))?;
+        }
+        let position = place.position();
+        database.database().write_first_in(Arc::new(place), &position).map_err(anyhow::Error::msg)
     }
 }
 

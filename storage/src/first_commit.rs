@@ -15,6 +15,11 @@ pub trait FirstCommit: Send + Sync {
     /// the same verdict, since later ones build on earlier ones.
     fn commit(&self, batches: &[(CommitNumber, &Append)], stored: CommitNumber) -> Vec<FirstVerdict>;
 
+    /// The reason for which batches would be refused now, if there is one. Does not wait.
+    fn refusal(&self) -> Option<String> {
+        None
+    }
+
     /// Notes that the store has written the commits up to `last`. A place that need not know does nothing.
     fn confirm(&self, _last: CommitNumber) {}
 }
@@ -59,6 +64,10 @@ impl FirstVerdict {
 pub trait LogElsewhere: FirstCommit {
     /// True when the place may have something of a merchant that the store does not have. Does not wait.
     fn may_be_ahead(&self, merchant_id: MerchantId) -> bool;
+
+    /// True when callers may have been told of something of a merchant that the store does not have: its rows are none to
+    /// answer from then. Does not wait.
+    fn may_have_told_more(&self, merchant_id: MerchantId) -> bool;
 
     /// Some of the records after `head`, in their order; none when there are none. Waits for the place.
     ///

@@ -174,8 +174,8 @@ impl Shared {
         let found = JournalCopy::open(&settings).expect("there is a log");
         let disk = Disk::open(directory, disk_reserve_bytes, Some(found.to_repeat()));
         let journal = Arc::new(SharedJournal::open(&settings, Arc::new(|| {})).expect("there is a log"));
-        journal.compare(&disk.store().note_of_log().expect("readable")).expect("readable");
-        disk.store().follow(Arc::clone(&journal) as _);
+        journal.compare(&disk.store().note_of_log().expect("readable"), disk.store()).expect("readable");
+        disk.store().follow(Arc::clone(&journal) as _).expect("it can be noted");
         Shared { disk, journal, settings }
     }
 

@@ -47,7 +47,7 @@ impl SandboxAcquirer {
     /// # Errors
     /// The operating system's, when it starts no thread.
     pub fn start_with_clock(book: impl Book, clock: impl Fn() -> u64 + Send + 'static) -> io::Result<SandboxAcquirer> {
-        SandboxAcquirer::spawn(book, Box::new(clock), Box::new(|_| {}))
+        SandboxAcquirer::spawn(book, || Ok(()), Box::new(clock), Box::new(|_| {}))
     }
 
     /// Starts the sandbox; `on_broken` is called once, with the reason, when its book has failed for good. Nothing is
@@ -56,16 +56,27 @@ impl SandboxAcquirer {
     ///
     /// # Errors
     /// The operating system's, when it starts no thread.
-    pub fn start_or_end(book: impl Book, on_broken: impl Fn(String) + Send + 'static) -> io::Result<SandboxAcquirer> {
-        SandboxAcquirer::spawn(book, Box::new(now_ms), Box::new(on_broken))
+    ///
+    /// The thread fills the book first, while requests wait for it. A failure to do so is one of the book.
+    pub fn start_or_end(
+        book: impl Book,
+        fill: impl FnOnce() -> Result<(), String> + Send + 'static,
+        on_broken: impl Fn(String) + Send + 'static,
+    ) -> io::Result<SandboxAcquirer> {
+        SandboxAcquirer::spawn(book, fill, Box::new(now_ms), Box::new(on_broken))
     }
 
-    fn spawn(book: impl Book, clock: MillisClock, on_broken: OnBroken) -> io::Result<SandboxAcquirer> {
+    fn spawn(
+        book: impl Book,
+        fill: impl FnOnce() -> Result<(), String> + Send + 'static,
+        clock: MillisClock,
+        on_broken: OnBroken,
+    ) -> io::Result<SandboxAcquirer> {
         let queue = Arc::new(RequestQueue::new());
         let waiting = Arc::clone(&queue);
         let late_answers: Arc<OnceLock<LateAnswers>> = Arc::default();
         let sent_to = Arc::clone(&late_answers);
-        let run = move || book_thread::run(&waiting, book, &clock, &sent_to, &on_broken);
+        let run = move || book_thread::run(&waiting, book, fill, &clock, &sent_to, &on_broken);
         let thread = Builder::new().name("sandbox-book".to_owned()).spawn(run)?;
         Ok(SandboxAcquirer { queue, thread: Some(thread), late_answers })
     }

@@ -21,16 +21,20 @@ pub(super) type MillisClock = Box<dyn Fn() -> u64 + Send>;
 /// Called when the book has failed for good.
 pub(super) type OnBroken = Box<dyn Fn(String) + Send>;
 
-/// Carries requests out until the queue is closed, or the book fails for good, and sends the answers that are due.
+/// Fills the book, carries requests out until the queue is closed, or the book fails for good, and sends the answers that are due.
 pub(super) fn run<B: Book>(
     queue: &Arc<RequestQueue>,
     mut book: B,
+    fill: impl FnOnce() -> Result<(), String>,
     clock: &MillisClock,
     late_answers: &OnceLock<LateAnswers>,
     on_broken: &OnBroken,
 ) {
     // When this thread ends for any reason, no caller may wait for it afterwards.
     let _abandon = AbandonWhenDropped(Arc::clone(queue));
+    if let Err(error) = fill() {
+        return on_broken(error);
+    }
     let mut due = DueAnswers::left_in(&book);
     while let Some(jobs) = queue.next_group(due.wait(clock)) {
         if let Err(error) = carry_out(jobs, &mut book, &mut due, late_answers, clock()) {

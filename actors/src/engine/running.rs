@@ -131,6 +131,7 @@ impl Engine {
             counts: Arc::default(),
             idle_before_retiring: options.idle_before_retiring,
             lifetimes: options.lifetimes,
+            not_loaded: Mutex::default(),
         };
         let registry = Registry::new(handles, options.live_actors_max, shared);
         let pause = Pause::new(options.paused);
@@ -171,10 +172,21 @@ impl Engine {
         &self.registry.shared().clocks
     }
 
+    /// Refuses everything that waits to be written; what is being written goes on.
+    pub fn refuse_waiting(&self, reason: &str) {
+        self.registry.shared().committer.refuse_waiting(reason);
+    }
+
     /// The statistics of the commit thread.
     #[must_use]
     pub fn commit_stats(&self) -> Arc<CommitStats> {
         self.registry.shared().committer.stats()
+    }
+
+    /// The merchants whose newest load has failed: their calls are refused until one succeeds.
+    #[must_use]
+    pub fn not_loaded(&self) -> Vec<MerchantId> {
+        self.registry.shared().not_loaded.lock().iter().copied().collect()
     }
 
     /// The number of live actors.

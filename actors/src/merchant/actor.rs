@@ -122,6 +122,9 @@ impl MerchantActor {
 
     /// Carries a request out here if it needs no read that waits for the disk, else on a loader thread.
     fn take_in(&mut self, submit: Submit, context: &Context<Self>) {
+        if let Some(reason) = self.shared.store.refusal() {
+            return submit.requester.answer(Err(Denied::not_done(reason)));
+        }
         match &mut self.residence {
             Residence::Away => self.waiting.push_back(submit),
             Residence::Here(loaded) if !loaded.is_void() => {
@@ -199,6 +202,7 @@ impl Away {
         match unwinding(self.merchant_id, || load.replay(bytes_max)) {
             Some(Ok(Replayed::All)) => {
                 let loaded = Box::new(LoadedMerchant::of(load, &self.shared));
+                self.shared.not_loaded.lock().remove(&self.merchant_id);
                 self.carry_out(loaded);
             }
             Some(Ok(Replayed::Part)) => {
@@ -212,6 +216,7 @@ impl Away {
 
     fn deny(self, error: &LoadError) {
         tracing::error!(merchant_id = %self.merchant_id, %error, "a merchant cannot be loaded");
+        self.shared.not_loaded.lock().insert(self.merchant_id);
         let denied = Denied::not_done(error.to_string());
         self.submit.requester.answer(Err(denied.clone()));
         self.actor.do_send(Returned::Denied(denied));

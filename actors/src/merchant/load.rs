@@ -5,7 +5,7 @@ use std::thread;
 use till_domain::apply::apply_state;
 use till_domain::ids::MerchantId;
 use till_domain::records::MerchantState;
-use till_storage::journal::{Claim, Head, LogReader, LogRecord, SnapshotSchedule};
+use till_storage::journal::{Claim, Head, LogReader, LogRecord, RowWrites, SnapshotSchedule};
 use till_storage::shapes::{self, Personal, open_calls};
 
 use super::rows_at_hand::RowsAtHand;
@@ -22,6 +22,9 @@ const RECORDS_PER_TURN: u64 = 8;
 
 /// The bytes of a record after which it does so, too.
 const BYTES_PER_TURN: usize = 64 << 10;
+
+/// Bytes of derived rows that are written together: those of some hundred records, in some milliseconds.
+const BYTES_PER_WRITE: usize = 512 << 10;
 
 /// A merchant could not be loaded. Its changes are refused until a later attempt to load it succeeds.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +50,8 @@ pub(crate) struct Load<P> {
     applied: Head,
     /// True when rows lagged behind.
     derived_some: bool,
+    /// The rows of records that are derived and not written yet; none when there is no such record.
+    unwritten: Option<RowWrites>,
     bytes_read: usize,
 }
 
@@ -91,6 +96,7 @@ impl<P: Personal> Load<P> {
             head,
             applied,
             derived_some,
+            unwritten: None,
             bytes_read,
         })
     }
@@ -129,6 +135,7 @@ impl<P: Personal> Load<P> {
         }
         self.check_end(until)?;
         if self.derived_some {
+            self.write_rows()?;
             let open = open_calls(&self.store, Some(self.merchant_id)).map(|open| open.map(|(_, call)| call));
             self.pending.replace_calls(open.collect::<Result<_, _>>().map_err(|error| error.to_string())?);
         }
@@ -165,16 +172,26 @@ impl<P: Personal> Load<P> {
         Ok(record)
     }
 
-    /// Writes the rows of one record in one write, so that readers never see a part of them.
+    /// Derives the rows of one record, and writes them with those of the records before when there are enough.
     fn apply_rows(&mut self, record: &LogRecord) -> Result<(), String> {
         let changes = self.records.changes(&record.mutation).map_err(|error| error.to_string())?;
-        let writes = self.records.encode(&changes).map_err(|error| error.to_string())?;
-        self.store.append_rows(self.merchant_id, &writes, record.head()).map_err(|error| error.to_string())?;
-        self.records.forget_held(&changes);
+        let unwritten = self.unwritten.get_or_insert_default();
+        self.records.encode_into(&changes, unwritten).map_err(|error| error.to_string())?;
+        let is_enough = unwritten.byte_count() >= BYTES_PER_WRITE;
         self.pending.add(self.merchant_id, &changes);
         self.pending.replace_calls(Vec::new());
+        self.records.hold(changes, record.header.sequence);
         self.derived_some = true;
         self.applied = record.head();
+        if is_enough { self.write_rows() } else { Ok(()) }
+    }
+
+    /// Writes the rows of whole records in one write, so that readers never see a part of one.
+    fn write_rows(&mut self) -> Result<(), String> {
+        let Some(writes) = self.unwritten.take() else { return Ok(()) };
+        let written = self.store.append_rows(self.merchant_id, &writes, self.applied);
+        written.map_err(|error| error.to_string())?;
+        self.records.prune(self.applied.sequence);
         Ok(())
     }
 }

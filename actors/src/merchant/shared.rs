@@ -1,7 +1,10 @@
 //! The context that all actors share.
 
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
+use till_domain::ids::MerchantId;
 use till_domain::payment::Lifetimes;
 use till_storage::commit::Committer;
 use till_storage::vault::Keyring;
@@ -24,4 +27,6 @@ pub(crate) struct SharedContext {
     pub(crate) counts: Arc<Counts>,
     pub(crate) idle_before_retiring: Duration,
     pub(crate) lifetimes: Lifetimes,
+    /// Merchants whose newest load has failed.
+    pub(crate) not_loaded: Mutex<BTreeSet<MerchantId>>,
 }

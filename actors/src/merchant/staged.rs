@@ -106,6 +106,15 @@ impl<P: Personal> StagedRecords<P> {
     /// [`Unreadable`] when the key of the person whose data a row holds cannot be read.
     pub(crate) fn encode(&mut self, changes: &Changes) -> Result<RowWrites, Unreadable> {
         let mut writes = RowWrites::with_room(changes.rows.len());
+        self.encode_into(changes, &mut writes)?;
+        Ok(writes)
+    }
+
+    /// The same, behind others.
+    ///
+    /// # Errors
+    /// As there; `writes` has a part of them then.
+    pub(crate) fn encode_into(&mut self, changes: &Changes, writes: &mut RowWrites) -> Result<(), Unreadable> {
         for (key, row) in &changes.rows {
             let begun = writes.begin(|bytes| shapes::push_row_key(self.merchant_id, key, &self.personal, bytes));
             match row {
@@ -113,25 +122,23 @@ impl<P: Personal> StagedRecords<P> {
                 None => begun.delete(),
             }
         }
-        Ok(writes)
+        Ok(())
     }
 
     /// Stages a mutation that was submitted as the record `sequence`.
     pub(crate) fn stage(&mut self, mutation: &Mutation, changes: Changes, sequence: Sequence) {
         apply_state(mutation, &mut self.state);
+        self.hold(changes, sequence);
+    }
+
+    /// Holds the rows of the record `sequence` until they are durable.
+    pub(crate) fn hold(&mut self, changes: Changes, sequence: Sequence) {
         let held = self.held.get_mut();
         for (key, row) in changes.rows.into_iter().filter(|(key, _)| key.is_read_by_decisions()) {
             if !is_worth_keeping(&key, row.as_ref()) {
                 self.passing.push_back((sequence, key.clone()));
             }
             held.put(key, HeldRow { staged_by: sequence, row });
-        }
-    }
-
-    /// Drops rows from memory that were written without staging, as replay does.
-    pub(crate) fn forget_held(&mut self, changes: &Changes) {
-        for key in changes.rows.keys() {
-            self.held.get_mut().pop(key);
         }
     }
 

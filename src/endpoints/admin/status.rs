@@ -34,6 +34,8 @@ object! {
             "For how long there have been commits that are not archived; null without an archive.";
         damaged_tables: Array(&ValueType::STRING) = status.damaged_tables,
             "Tables that are known to be damaged.", such_as("[]");
+        merchants_not_loaded: Array(&ValueType::STRING) = status.merchants_not_loaded,
+            "Merchants whose newest load has failed: their calls are refused until one succeeds.", such_as("[]");
         calls_per_second: INTEGER = status.last_minute.calls_per_second,
             "Calls a second of the last minute, rounded up.", such_as("3");
         payments: Object(&MINUTE_PAYMENTS) = MinutePaymentsShape::new(&status.last_minute.payments),
@@ -64,6 +66,7 @@ object! {
             "Synchronous standbys that are connected; null when the database does not tell.", such_as("1");
         shards_held: INTEGER = journal.shards_held as u64, "Parts of the log that this server has claimed.", such_as("64");
         shards_lost: INTEGER = journal.shards_lost as u64, "Parts that are stopped, since the database lost commits.", such_as("0");
+        losses: INTEGER = journal.losses, "Losses after which the server goes on: of deliveries, of the sandbox's book, or of the newest records of logs.", such_as("0");
     }
 }
 

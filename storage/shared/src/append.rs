@@ -5,31 +5,52 @@ use std::collections::BTreeMap;
 
 use till_domain::ids::MerchantId;
 use till_storage::family::Family;
-use till_storage::journal::{Append, CommitNumber, RowWrite};
+use till_storage::journal::{Append, RowWrite};
 use tokio_postgres::Statement;
+use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::connection::Connection;
 use crate::error::SharedJournalError;
 use crate::shard::{Holds, Shard, shard_of};
 
-/// The text of the statement. The shards that took part are its answer: one that is missing wrote nothing.
-pub(crate) fn statement(schema: &str) -> String {
+/// The statements that append. Most groups delete no row, and theirs changes no table twice.
+pub(crate) struct Statements {
+    putting: Statement,
+    deleting: Statement,
+}
+
+impl Statements {
+    pub(crate) fn prepare(connection: &mut Connection, schema: &str) -> Result<Statements, SharedJournalError> {
+        let texts = [false, true].map(|deletes| text(schema, deletes));
+        connection.read(async |client| {
+            Ok(Statements { putting: client.prepare(&texts[0]).await?, deleting: client.prepare(&texts[1]).await? })
+        })
+    }
+}
+
+/// The text of a statement. The shards that took part are its answer: one that is missing wrote nothing.
+fn text(schema: &str, deletes: bool) -> String {
+    let delete = format!(
+        ",
+              del as (delete from {schema}.row x
+                      using unnest($13::smallint[], $14::smallint[], $15::bytea[]) w(sh, f, k)
+                      where w.sh in (select shard from won) and x.family = w.f and x.key = w.k)"
+    );
     format!(
-        "with req as (select * from unnest($1::smallint[], $2::bigint[], $3::bigint[]) r(shard, epoch, commits)),
-              won as (update {schema}.shard t set commits = r.commits + 1 from req r
+        "with req as (select * from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[])
+                             r(shard, epoch, commits, records)),
+              won as (update {schema}.shard t set commits = r.commits + 1, records = t.records + r.records from req r
                       where t.shard = r.shard and t.epoch = r.epoch and t.commits = r.commits returning t.shard),
               rec as (insert into {schema}.record (merchant_id, sequence, bytes)
-                      select w.m, w.s, w.b from unnest($4::smallint[], $5::uuid[], $6::bigint[], $7::bytea[]) w(sh, m, s, b)
+                      select w.m, w.s, w.b from unnest($5::smallint[], $6::uuid[], $7::bigint[], $8::bytea[]) w(sh, m, s, b)
                       where w.sh in (select shard from won)),
               put as (insert into {schema}.row (family, key, value)
-                      select w.f, w.k, w.v from unnest($8::smallint[], $9::smallint[], $10::bytea[], $11::bytea[]) w(sh, f, k, v)
+                      select w.f, w.k, w.v from unnest($9::smallint[], $10::smallint[], $11::bytea[], $12::bytea[]) w(sh, f, k, v)
                       where w.sh in (select shard from won)
-                      on conflict (family, key) do update set value = excluded.value),
-              del as (delete from {schema}.row x
-                      using unnest($12::smallint[], $13::smallint[], $14::bytea[]) w(sh, f, k)
-                      where w.sh in (select shard from won) and x.family = w.f and x.key = w.k)
-         select shard from won"
+                      on conflict (family, key) do update set value = excluded.value){}
+         select shard from won",
+        if deletes { &delete } else { "" }
     )
 }
 
@@ -40,6 +61,8 @@ pub(crate) struct Group<'g> {
     epochs: Vec<i64>,
     commits: Vec<i64>,
     records: Records<'g>,
+    /// The number of records of each shard.
+    record_counts: Vec<i64>,
     put: Rows<'g>,
     deleted: Rows<'g>,
 }
@@ -65,10 +88,10 @@ type LastWrites<'g> = BTreeMap<(i16, &'g [u8]), (Shard, Option<&'g [u8]>)>;
 
 impl<'g> Group<'g> {
     /// The batches of those shards whose holds are given. Shards are sorted, so that two statements lock them in one order.
-    pub(crate) fn of(batches: &[(CommitNumber, &'g Append)], holds: &Holds, shards: u16) -> Group<'g> {
+    pub(crate) fn of(batches: &[&'g Append], holds: &Holds, shards: u16) -> Group<'g> {
         let mut group = Group::in_shards(holds);
         let mut rows = LastWrites::new();
-        for (_, append) in batches {
+        for append in batches {
             let shard = shard_of(append.merchant_id, shards);
             if !holds.contains_key(&shard) {
                 continue;
@@ -92,6 +115,7 @@ impl<'g> Group<'g> {
             group.shards.push(*shard);
             group.epochs.push(hold.epoch);
             group.commits.push(hold.commits);
+            group.record_counts.push(0);
         }
         group
     }
@@ -106,6 +130,10 @@ impl<'g> Group<'g> {
     }
 
     fn add_records(&mut self, shard: Shard, append: &'g Append) {
+        let place = self.shards.iter().position(|other| *other == shard);
+        if let Some(count) = place.and_then(|place| self.record_counts.get_mut(place)) {
+            *count += i64::try_from(append.records.len()).unwrap_or(i64::MAX);
+        }
         for record in &append.records {
             self.records.shards.push(shard);
             self.records.merchants.push(merchant_uuid(append.merchant_id));
@@ -118,32 +146,30 @@ impl<'g> Group<'g> {
     pub(crate) fn send(
         &self,
         connection: &mut Connection,
-        statement: &Statement,
+        statements: &Statements,
     ) -> Result<Vec<Shard>, SharedJournalError> {
-        let Group { shards, epochs, commits, records, put, deleted } = self;
-        let rows = connection.run(async |client| {
-            client
-                .query(
-                    statement,
-                    &[
-                        shards,
-                        epochs,
-                        commits,
-                        &records.shards,
-                        &records.merchants,
-                        &records.sequences,
-                        &records.bytes,
-                        &put.shards,
-                        &put.families,
-                        &put.keys,
-                        &put.values,
-                        &deleted.shards,
-                        &deleted.families,
-                        &deleted.keys,
-                    ],
-                )
-                .await
-        })?;
+        let Group { shards, epochs, commits, records, record_counts, put, deleted } = self;
+        let mut parameters: Vec<&(dyn ToSql + Sync)> = vec![
+            shards,
+            epochs,
+            commits,
+            record_counts,
+            &records.shards,
+            &records.merchants,
+            &records.sequences,
+            &records.bytes,
+            &put.shards,
+            &put.families,
+            &put.keys,
+            &put.values,
+        ];
+        let statement = if deleted.keys.is_empty() {
+            &statements.putting
+        } else {
+            parameters.extend([&deleted.shards as &(dyn ToSql + Sync), &deleted.families, &deleted.keys]);
+            &statements.deleting
+        };
+        let rows = connection.write(async |client| client.query(statement, &parameters).await)?;
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 }

@@ -1,9 +1,11 @@
 //! One connection to the database, used by one thread at a time, which waits for its answers.
 
+use std::collections::HashSet;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::stream::FuturesUnordered;
 use futures_util::{StreamExt, stream};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -15,18 +17,23 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{SharedJournalError, words};
 use crate::settings::JournalSettings;
-use crate::tls;
 
 /// The settings of each session. A commit waits for the synchronous standby; a statement has no time limit of the
 /// database's own, since one that waits for the standby would be reported as done when it is canceled.
 const SESSION: &str = "set synchronous_commit = on; set statement_timeout = 0; set client_min_messages = warning";
+
+/// The number of warnings that are logged; a database that has more to say says the same again.
+const TOLD_MAX: usize = 100;
+
+/// The pause after which a database that has not answered a sign-in is tried once more, beside the attempts under way.
+const SIGN_IN_PAUSE: Duration = Duration::from_secs(1);
 
 /// A connection. A statement that gets no answer in time is never canceled: a cancel request makes a commit that still waits
 /// for its standby look durable. The connection is dropped instead.
 pub(crate) struct Connection {
     runtime: SessionRuntime,
     client: Client,
-    /// The first warning since the last statement. A commit that did not wait for its standby has one.
+    /// The first warning since the last statement began. A commit that did not wait for its standby has one.
     warning: Arc<Mutex<Option<String>>>,
     patience: Duration,
 }
@@ -56,11 +63,11 @@ impl Connection {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| unreachable(&error))?;
         let runtime = SessionRuntime(Some(runtime));
         let warning = Arc::new(Mutex::new(None));
-        let connector = tls::connector(settings.ca_file.as_deref())?;
-        let (client, connection) = wait(|| runtime.block_on(connect_to_one(settings, connector)))?;
-        runtime.spawn(drive(connection, Arc::clone(&warning)));
+        let connector = settings.connector()?;
+        let (client, connection) = wait(|| runtime.block_on(sign_in(settings, connector)))?;
+        runtime.spawn(drive(connection, Arc::clone(&warning), Arc::clone(&settings.told)));
         let mut connection = Connection { runtime, client, warning, patience: settings.patience };
-        connection.run(async |client| client.batch_execute(SESSION).await)?;
+        connection.read(async |client| client.batch_execute(SESSION).await)?;
         Ok(connection)
     }
 
@@ -76,23 +83,55 @@ impl Connection {
         self.client.is_closed()
     }
 
-    /// Waits for the answer to a statement. After [`SharedJournalError::Unknown`] the connection must be dropped.
-    pub(crate) fn run<T>(
+    /// Waits for the answer to a statement that writes. After [`SharedJournalError::Unknown`] the connection must be dropped.
+    pub(crate) fn write<T>(
         &mut self,
         statement: impl AsyncFnOnce(&mut Client) -> Result<T, Error>,
     ) -> Result<T, SharedJournalError> {
-        let Connection { runtime, client, warning, patience } = self;
-        let answer = wait(|| runtime.block_on(async { timeout(*patience, statement(client)).await }));
-        let answer = answer.map_err(|_| SharedJournalError::Unknown(no_answer(*patience)))?;
-        let value = answer.map_err(|error| SharedJournalError::of(&error))?;
-        match warning.lock().take() {
+        *self.warning.lock() = None;
+        let value = self.run(statement)?;
+        match self.warning.lock().take() {
             None => Ok(value),
             Some(warning) => Err(SharedJournalError::Unknown(format!("the database warned: {warning}"))),
         }
     }
+
+    /// Waits for the answer to a statement that changes nothing, or that may be made again whatever became of it. A warning
+    /// is no answer to it. After an error the connection must be dropped.
+    pub(crate) fn read<T>(
+        &mut self,
+        statement: impl AsyncFnOnce(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, SharedJournalError> {
+        self.run(statement).map_err(|error| match error {
+            SharedJournalError::Unknown(reason) => SharedJournalError::Unreachable(reason),
+            known => known,
+        })
+    }
+
+    fn run<T>(
+        &mut self,
+        statement: impl AsyncFnOnce(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, SharedJournalError> {
+        let Connection { runtime, client, patience, .. } = self;
+        let answer = wait(|| runtime.block_on(async { timeout(*patience, statement(client)).await }));
+        let answer = answer.map_err(|_| SharedJournalError::Unknown(no_answer(*patience)))?;
+        answer.map_err(|error| SharedJournalError::of(&error))
+    }
 }
 
 type Connected = (Client, tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>);
+
+/// Signs in within the patience. While a database says nothing another attempt begins every second: one that was begun in the
+/// dark may never be answered, and the first one after it is.
+async fn sign_in(settings: &JournalSettings, connector: MakeRustlsConnect) -> Result<Connected, SharedJournalError> {
+    let mut attempts = FuturesUnordered::new();
+    loop {
+        attempts.push(connect_to_one(settings, connector.clone()));
+        if let Ok(Some(ended)) = timeout(SIGN_IN_PAUSE, attempts.next()).await {
+            return ended;
+        }
+    }
+}
 
 /// Connects to the first host that can be used. Each has an even share of the patience, so that one that says nothing does not
 /// take the time of the others.
@@ -128,8 +167,11 @@ fn no_answer(patience: Duration) -> String {
 }
 
 /// Reads what the database sends, as long as somebody waits for an answer.
-async fn drive<S, T>(mut connection: tokio_postgres::Connection<S, T>, warning: Arc<Mutex<Option<String>>>)
-where
+async fn drive<S, T>(
+    mut connection: tokio_postgres::Connection<S, T>,
+    warning: Arc<Mutex<Option<String>>>,
+    told: Arc<Mutex<HashSet<String>>>,
+) where
     S: AsyncRead + AsyncWrite + Unpin,
     T: AsyncRead + AsyncWrite + Unpin,
 {
@@ -137,7 +179,11 @@ where
     while let Some(Ok(message)) = messages.next().await {
         if let AsyncMessage::Notice(notice) = message {
             let text = format!("{} ({})", notice.message(), notice.code().code());
-            tracing::warn!(warning = text, "the database of the log warns");
+            let mut told = told.lock();
+            // Each text is logged once, however many connections are made.
+            if told.len() < TOLD_MAX && told.insert(text.clone()) {
+                tracing::warn!(warning = text, "the database of the log warns");
+            }
             warning.lock().get_or_insert(text);
         }
     }

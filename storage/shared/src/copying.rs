@@ -40,7 +40,7 @@ impl JournalCopy {
         let query = "select (select max(epoch) from {schema}.shard where shard >= 0),
              not exists (select 1 from {schema}.record) and not exists (select 1 from {schema}.row)";
         let query = query.replace("{schema}", &settings.schema);
-        let row = connection.run(async |client| client.query_one(&query, &[]).await)?;
+        let row = connection.read(async |client| client.query_one(&query, &[]).await)?;
         let (epoch, reader) = (u64::try_from(row.get::<_, i64>(0)), JournalReader::new(settings.clone()));
         let (epoch, is_empty) = (epoch.unwrap_or_default(), row.get(1));
         Ok(JournalCopy { format, epoch, is_empty, reader, copied: Mutex::default() })
@@ -75,7 +75,7 @@ impl JournalCopy {
     /// Fails when the database cannot be read, or the store not be written.
     pub fn copy_to(self, store: &Engine, progress: &mut dyn FnMut(u64)) -> Result<(), JournalError> {
         let log = Arc::new(self);
-        store.follow(Arc::clone(&log) as _);
+        store.follow(Arc::clone(&log) as _)?;
         each_row_of_all(&log.reader, &mut |rows| store.replace_rows(&rows))?;
         for (merchant_id, done) in log.reader.merchants()?.into_iter().zip(1..) {
             let claim = store.claim(merchant_id)?;
@@ -95,6 +95,10 @@ impl FirstCommit for JournalCopy {
 impl LogElsewhere for JournalCopy {
     fn may_be_ahead(&self, merchant_id: MerchantId) -> bool {
         !self.copied.lock().contains(&merchant_id)
+    }
+
+    fn may_have_told_more(&self, merchant_id: MerchantId) -> bool {
+        self.may_be_ahead(merchant_id)
     }
 
     fn records_after(&self, merchant_id: MerchantId, head: Head) -> Result<Vec<EncodedRecord>, JournalError> {

@@ -23,6 +23,8 @@ pub struct SharedJournalStats {
     pub shards_held: usize,
     /// Shards of which the database has lost commits.
     pub shards_lost: usize,
+    /// Losses after which the server goes on: of deliveries, of the sandbox's book, and of the newest records of logs.
+    pub losses: u64,
     /// The state of the database, as of the last look at it; none when it did not answer.
     pub database: Option<JournalStatus>,
 }

@@ -2,7 +2,10 @@
 
 use till_storage::journal::JournalError;
 use tokio_postgres::Error;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{Severity, SqlState};
+
+/// The name of the key of the table of records, as the database gives it.
+const RECORD_KEY: &str = "record_pkey";
 
 /// A statement failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,6 +19,9 @@ pub enum SharedJournalError {
     /// Nothing was changed, and the same statement may succeed when it is sent again.
     #[error("the database of the log asks to try again: {0}")]
     TryAgain(String),
+    /// The database has a record that was to be appended, or another one in its place; nothing was changed.
+    #[error("the log has a record that the local store lacks: {0}")]
+    RecordThere(String),
     /// The statement may have taken effect, now or later.
     #[error("the outcome of a statement is unknown: {0}")]
     Unknown(String),
@@ -33,19 +39,22 @@ pub enum SharedJournalError {
 }
 
 impl SharedJournalError {
-    /// The failure of a statement that was sent. Class 08, the codes of a server that goes down, and 40003 leave the
-    /// outcome open (PostgreSQL, appendix A); any other code is sent after the transaction was undone.
+    /// The failure of a statement that was sent. An error that ends the session, FATAL or PANIC, leaves the outcome open
+    /// whatever its code: a server whose disk fails while it commits says so, and may have the commit once it has
+    /// recovered. Of the others class 08 and 40003 do (PostgreSQL, appendix A); the rest is sent after the transaction was
+    /// undone.
     pub(crate) fn of(error: &Error) -> SharedJournalError {
         let Some(database) = error.as_db_error() else { return SharedJournalError::Unknown(words(error)) };
         let code = database.code();
         let message = format!("{} ({})", database.message(), code.code());
         let tries_again = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
-        let is_open = code.code().starts_with("08")
-            || code.code().starts_with("57P")
+        let is_open = database.parsed_severity() != Some(Severity::Error)
+            || code.code().starts_with("08")
             || *code == SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN;
         match () {
-            () if tries_again.contains(code) => SharedJournalError::TryAgain(message),
             () if is_open => SharedJournalError::Unknown(message),
+            () if tries_again.contains(code) => SharedJournalError::TryAgain(message),
+            () if database.constraint() == Some(RECORD_KEY) => SharedJournalError::RecordThere(message),
             () => SharedJournalError::Refused(message),
         }
     }

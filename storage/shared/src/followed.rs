@@ -6,9 +6,17 @@ use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 use till_storage::family::Family;
 use till_storage::journal::Append;
+use uuid::Uuid;
 
 use crate::append::sent_rows;
 use crate::shard::{Holds, Shard, shard_of};
+
+/// A number of commits of a shard, under one holder: the same number under another may be of other commits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Complete {
+    pub(crate) holder: Uuid,
+    pub(crate) commits: i64,
+}
 
 /// The rows of one merchant that the local store may lack, besides records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,8 +32,8 @@ struct State {
     merchants: HashMap<MerchantId, Lacking>,
     /// The number of those merchants in each shard.
     lacking: HashMap<Shard, usize>,
-    /// The number of commits of each shard up to which the store has everything.
-    complete: Vec<i64>,
+    /// How far the store has everything of each shard: by the process that held it, and its number of commits then.
+    complete: Vec<Complete>,
     /// Shards of which the database does not have exactly the commits that it acknowledged, with the number that it should
     /// have at least.
     lost: BTreeMap<Shard, i64>,
@@ -40,14 +48,14 @@ pub(crate) struct Followed {
 
 impl Followed {
     pub(crate) fn new(shards: u16) -> Followed {
-        let complete = vec![0; usize::from(shards)];
+        let complete = vec![Complete::default(); usize::from(shards)];
         Followed { shards, state: Mutex::new(State { complete, ..State::default() }) }
     }
 
-    /// Takes over the counts of commits that the store has noted.
-    pub(crate) fn begin_at(&self, counts: &[i64]) {
+    /// Takes over how far the store has everything, as it has noted.
+    pub(crate) fn begin_at(&self, noted: &[Complete]) {
         let mut state = self.state.lock();
-        state.complete.iter_mut().zip(counts).for_each(|(complete, count)| *complete = *count);
+        state.complete.iter_mut().zip(noted).for_each(|(complete, noted)| *complete = *noted);
     }
 
     /// True when a merchant's log must be compared before it is claimed.
@@ -55,6 +63,14 @@ impl Followed {
         let state = self.state.lock();
         let is_lost = || state.lost.contains_key(&shard_of(merchant_id, self.shards));
         state.merchants.contains_key(&merchant_id) || (!state.lost.is_empty() && is_lost())
+    }
+
+    /// True when another process may have told callers of what the store lacks, or the merchant's shard is lost: its rows
+    /// are none to answer from.
+    pub(crate) fn may_lack_what_was_told(&self, merchant_id: MerchantId) -> bool {
+        let state = self.state.lock();
+        let lacks = state.merchants.get(&merchant_id).is_some_and(|lacking| lacking.whole_vault);
+        lacks || (!state.lost.is_empty() && state.lost.contains_key(&shard_of(merchant_id, self.shards)))
     }
 
     /// The rows of a merchant that the store may lack.
@@ -113,15 +129,16 @@ impl Followed {
         self.state.lock().lost.len()
     }
 
-    /// The number of commits of each shard up to which the store has everything once it has written what was written last.
-    pub(crate) fn complete(&self, holds: &Holds) -> Vec<i64> {
+    /// How far the store has everything of each shard that this process holds, and of the others, once it has written what was
+    /// written last.
+    pub(crate) fn complete(&self, holder: Uuid, holds: &Holds) -> Vec<Complete> {
         let mut state = self.state.lock();
         let State { lacking, complete, .. } = &mut *state;
         for (shard, hold) in holds {
             if lacking.get(shard).is_none_or(|count| *count == 0)
                 && let Some(complete) = usize::try_from(*shard).ok().and_then(|shard| complete.get_mut(shard))
             {
-                *complete = hold.commits;
+                *complete = Complete { holder, commits: hold.commits };
             }
         }
         complete.clone()

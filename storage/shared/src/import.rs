@@ -14,7 +14,7 @@ use crate::connection::Connection;
 use crate::copying::JournalCopy;
 use crate::error::SharedJournalError;
 use crate::journal::{NO_MERCHANT, note_of};
-use crate::lane::Lane;
+use crate::lane::{Claimed, Lane};
 use crate::notes::{IMPORT_UNDER_WAY, set_note};
 use crate::settings::JournalSettings;
 use crate::shared_rows::{RowsOf, SharedRows};
@@ -56,7 +56,7 @@ pub fn import(
 ) -> Result<u64, ImportError> {
     let mut connection = Connection::open(settings)?;
     begin(&mut connection, settings, store)?;
-    let (lane, format) = Lane::of_logs(settings.clone())?;
+    let (lane, Claimed { format, .. }) = Lane::of_logs(settings.clone(), Arc::default(), Arc::new(|| {}))?;
     let open = |(of, _): &(RowsOf, _)| SharedRows::open(settings, *of, Arc::new(|| {}));
     let rows_beside: Vec<SharedRows> = beside.iter().map(open).collect::<Result<_, _>>()?;
     set_note(&mut connection, &settings.schema, IMPORT_UNDER_WAY, Some(&[]))?;
@@ -75,7 +75,8 @@ pub fn import(
         database.note_position(&rows.position()).map_err(ImportError::Beside)?;
     }
     set_note(&mut connection, &settings.schema, IMPORT_UNDER_WAY, None)?;
-    store.begin_repeating(&note_of(&format, &groups.lane.complete()))?;
+    let complete = groups.lane.standing().complete(groups.lane.incarnation());
+    store.begin_repeating(&note_of(&format, &complete))?;
     Ok(records)
 }
 
@@ -90,7 +91,7 @@ fn begin(connection: &mut Connection, settings: &JournalSettings, store: &Engine
     store.release(NO_MERCHANT, claim.epoch);
     let starts = i64::try_from(claim.epoch.0 >> 32).unwrap_or(i64::MAX);
     let raise = format!("update {schema}.shard set epoch = greatest(epoch, $1)");
-    connection.run(async |client| client.execute(&raise, &[&starts]).await)?;
+    connection.write(async |client| client.execute(&raise, &[&starts]).await)?;
     Ok(())
 }
 

@@ -1,40 +1,46 @@
 //! The log in the database, as the server sees it.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 use till_storage::commit::Histogram;
 use till_storage::family::Family;
 use till_storage::first_commit::{FirstCommit, FirstVerdict, LogElsewhere, WriteRows};
-use till_storage::journal::{Append, CommitNumber, EncodedRecord, Head, JournalError, Sequence, following, record};
+use till_storage::journal::{
+    Append, CommitNumber, EncodedRecord, Head, JournalError, Sequence, following, layout, record,
+};
+use till_storage::rows::RowReader;
+use uuid::Uuid;
 
-use crate::counts::{Counts, SharedJournalStats};
+use crate::claim;
+use crate::connection::Connection;
+use crate::counts::SharedJournalStats;
 use crate::error::SharedJournalError;
-use crate::followed::{Followed, Lacking};
-use crate::lane::Lane;
+use crate::followed::{Complete, Lacking};
+use crate::lane::{Claimed, HeldBefore, Lane, OnRefusing};
 use crate::notes;
 use crate::reading::JournalReader;
 use crate::schema::Format;
 use crate::settings::JournalSettings;
-use crate::shard::shard_of;
+use crate::shard::{Hold, Shard, shard_of};
+use crate::shared_rows::{RowsOf, SharedRows};
+use crate::standing::{OnFenced, Standing};
 use crate::status::status;
-
-/// Called when another process has claimed what this one held.
-pub type OnFenced = Arc<dyn Fn() + Send + Sync>;
 
 /// The log in the database. All shards are claimed by this process when it opens.
 pub struct SharedJournal {
     format: Format,
+    /// The highest epoch of its claims when it opened.
+    claim: u64,
+    incarnation: Uuid,
+    held_before: HeldBefore,
     lane: Mutex<Lane>,
+    standing: Arc<Standing>,
     reader: JournalReader,
-    followed: Arc<Followed>,
-    counts: Arc<Counts>,
-    on_fenced: OnFenced,
+    on_refusing: Arc<OnceLock<OnRefusing>>,
 }
-
-/// Bytes of the identity in front of a note.
-const IDENTITY_LEN: usize = 16;
 
 /// The owner of rows of the vault that belong to the store as a whole.
 pub(crate) const NO_MERCHANT: MerchantId = MerchantId::from_bytes([0; 16]);
@@ -48,39 +54,137 @@ impl SharedJournal {
     /// # Errors
     /// [`SharedJournalError`]: the database cannot be reached, or the log is none that this program can use.
     pub fn open(settings: &JournalSettings, on_fenced: OnFenced) -> Result<SharedJournal, SharedJournalError> {
-        let (lane, format) = Lane::of_logs(settings.clone())?;
-        let (counts, followed) = (lane.counts(), lane.followed());
-        let reader = JournalReader::new(settings.clone());
-        let journal = SharedJournal { format, lane: Mutex::new(lane), reader, followed, counts, on_fenced };
+        let (lane, claimed) = Lane::of_logs(settings.clone(), Arc::default(), on_fenced)?;
+        let Claimed { format, held_before } = claimed;
+        let (standing, on_refusing) = (lane.standing(), lane.on_refusing());
+        let epochs = standing.holds().into_values().map(|hold| u64::try_from(hold.epoch).unwrap_or_default());
+        let journal = SharedJournal {
+            format,
+            claim: epochs.max().unwrap_or_default(),
+            incarnation: lane.incarnation(),
+            held_before,
+            lane: Mutex::new(lane),
+            standing,
+            reader: JournalReader::new(settings.clone()),
+            on_refusing,
+        };
         journal.look();
         Ok(journal)
     }
 
-    /// The highest epoch of its claims.
-    #[must_use]
-    pub fn claim(&self) -> u64 {
-        self.lane.lock().epoch()
+    /// Claims rows that belong to no log, as [`SharedRows::open`] does, and counts what they lose.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_rows(&self, of: RowsOf, on_fenced: OnFenced) -> Result<SharedRows, SharedJournalError> {
+        SharedRows::open_counted(self.reader.settings(), of, Arc::clone(&self.standing.counts), on_fenced)
     }
 
-    /// Compares the log with the note that the local store has of it, which [`LogElsewhere::position`] made. Merchants of
-    /// which the store may lack something are compared one by one before they are claimed. Returns true when there are
+    /// The highest epoch of its claims when it opened.
+    #[must_use]
+    pub const fn claim(&self) -> u64 {
+        self.claim
+    }
+
+    /// Sets the function that is called with the reason, once, when the database has not answered for its patience: changes
+    /// that wait are to be refused then.
+    pub fn when_refusing(&self, refuse: OnRefusing) {
+        drop(self.on_refusing.set(refuse)); // The first one stays.
+    }
+
+    /// Compares the log with a store, by the note that the store has of it, which [`LogElsewhere::position`] made. Merchants
+    /// of which the store may lack something are compared one by one before they are claimed. Returns true when there are
     /// some: rows of the directory may be missing then.
     ///
     /// # Errors
-    /// [`SharedJournalError`]: the merchants cannot be read.
-    pub fn compare(&self, noted: &[u8]) -> Result<bool, SharedJournalError> {
-        let (counts, _) = noted.get(IDENTITY_LEN..).unwrap_or_default().as_chunks();
-        let counts: Vec<i64> = counts.iter().map(|bytes| i64::from_be_bytes(*bytes)).collect();
-        let behind = self.lane.lock().compare(&counts);
-        if behind.is_empty() {
-            return Ok(false);
+    /// The log or the store cannot be read.
+    pub fn compare(&self, noted: &[u8], store: &impl RowReader) -> Result<bool, JournalError> {
+        let behind = self.compare_counts(&noted_by(noted));
+        if !behind.is_empty() {
+            self.compare_ends(&behind, store)?;
         }
-        for merchant_id in self.reader.merchants()? {
-            if behind.contains(&shard_of(merchant_id, self.format.shards)) {
-                self.followed.note_lacking(merchant_id);
+        Ok(!behind.is_empty())
+    }
+
+    /// The shards of which the store may lack commits: its number is another, or was counted under another holder.
+    fn compare_counts(&self, noted: &[Complete]) -> BTreeSet<Shard> {
+        self.standing.followed.begin_at(noted);
+        let mut behind = BTreeSet::new();
+        for (shard, Hold { commits, .. }) in self.standing.holds() {
+            let stored = usize::try_from(shard).ok().and_then(|shard| noted.get(shard)).copied().unwrap_or_default();
+            let holder = self.held_before.get(&shard).copied().flatten().unwrap_or_default();
+            if stored.holder == holder && stored.commits > commits {
+                self.standing.stop(shard, stored.commits, commits);
+            } else if stored != (Complete { holder, commits }) && commits.max(stored.commits) > 0 {
+                behind.insert(shard);
             }
         }
-        Ok(true)
+        behind
+    }
+
+    /// Compares the ends of the logs of some shards. A log that is behind here is fetched later; one that is behind there,
+    /// or ends otherwise, has lost commits.
+    fn compare_ends(&self, behind: &BTreeSet<Shard>, store: &impl RowReader) -> Result<(), JournalError> {
+        let (mut there, mut records) = (HashSet::new(), BTreeMap::new());
+        self.reader.each_end(&mut |merchant_id, end, header| {
+            let shard = self.shard_of(merchant_id);
+            if !behind.contains(&shard) {
+                return Ok(());
+            }
+            there.insert(merchant_id);
+            *records.entry(shard).or_insert(0) += i64::try_from(end.0).unwrap_or(i64::MAX);
+            let here = layout::read_head(store, merchant_id)?.sequence;
+            if here < end {
+                self.standing.followed.note_lacking(merchant_id);
+                return Ok(());
+            }
+            let stored = layout::read_record(store, merchant_id, here)?;
+            if here > end || !stored.is_some_and(|stored| stored.bytes.starts_with(&header)) {
+                self.lose_log(merchant_id);
+            }
+            Ok::<_, JournalError>(())
+        })?;
+        layout::each_log(store, &mut |merchant_id, _| {
+            if behind.contains(&self.shard_of(merchant_id)) && !there.contains(&merchant_id) {
+                self.lose_log(merchant_id);
+            }
+            Ok::<_, JournalError>(())
+        })?;
+        self.note_missing_records(behind, &records)?;
+        Ok(())
+    }
+
+    /// Says which shards have fewer records than were written to them: the newest of some logs are gone, which a store that
+    /// has them tells by name.
+    fn note_missing_records(
+        &self,
+        behind: &BTreeSet<Shard>,
+        present: &BTreeMap<Shard, i64>,
+    ) -> Result<(), SharedJournalError> {
+        let query = format!("select shard, records from {}.shard where shard = any($1)", self.reader.schema());
+        let shards: Vec<Shard> = behind.iter().copied().collect();
+        for row in self.reader.read(async |client| client.query(&query, &[&shards]).await)? {
+            let (shard, written): (Shard, i64) = (row.get(0), row.get(1));
+            let missing = written - present.get(&shard).copied().unwrap_or(0);
+            if missing > 0 {
+                tracing::error!(shard, missing, "the newest records of logs are missing in the database of the log");
+                self.standing.counts.stats.lock().losses += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn shard_of(&self, merchant_id: MerchantId) -> Shard {
+        shard_of(merchant_id, self.format.shards)
+    }
+
+    /// Stops the shard of a log that does not go on where the store's ends.
+    fn lose_log(&self, merchant_id: MerchantId) {
+        let shard = self.shard_of(merchant_id);
+        if let Some(hold) = self.standing.hold(shard) {
+            tracing::error!(%merchant_id, "the database of the log does not have the record that this store ends with");
+            self.standing.stop(shard, hold.commits, hold.commits);
+        }
     }
 
     /// Passes on what belongs to no single merchant: the directory, and the key ring.
@@ -94,7 +198,7 @@ impl SharedJournal {
     /// The merchants of which the local store may lack something.
     #[must_use]
     pub fn unfollowed(&self) -> Vec<MerchantId> {
-        self.followed.merchants()
+        self.standing.followed.merchants()
     }
 
     /// A small note of the server's beside the log; none when there is none under the name.
@@ -110,7 +214,8 @@ impl SharedJournal {
     /// # Errors
     /// [`SharedJournalError`].
     pub fn keep_note(&self, name: &str, value: Option<&[u8]>) -> Result<(), SharedJournalError> {
-        self.reader.read(async |client| notes::write(client, self.reader.schema(), name, value).await)
+        let mut connection = Connection::open(self.reader.settings())?;
+        notes::set_note(&mut connection, self.reader.schema(), name, value)
     }
 
     /// Reads of the log.
@@ -119,53 +224,62 @@ impl SharedJournal {
         &self.reader
     }
 
-    /// Looks at the state of the database, for the figures. Waits for its answer.
+    /// Looks at the state of the database, for the figures, and if another process has claimed the log. Waits for its answer.
     pub fn look(&self) {
-        let state = status(self.reader.settings());
+        let state = status(self.reader.settings()).and_then(|state| {
+            let foreign =
+                claim::foreign(&mut Connection::open(self.reader.settings())?, self.reader.schema(), self.incarnation)?;
+            foreign.into_iter().for_each(|(shard, there)| self.standing.judge_foreign(shard, there));
+            Ok(state)
+        });
         if let Err(error) = &state {
             tracing::warn!(%error, "the state of the database of the log cannot be read");
         }
-        self.counts.stats.lock().database = state.ok();
+        self.standing.counts.stats.lock().database = state.ok();
     }
 
     /// Figures for metrics.
     #[must_use]
     pub fn stats(&self) -> SharedJournalStats {
-        self.counts.stats.lock().clone()
+        self.standing.counts.stats.lock().clone()
     }
 
     /// The times of the statements that append.
     #[must_use]
     pub fn round_trips(&self) -> &Histogram {
-        &self.counts.round_trips
+        &self.standing.counts.round_trips
     }
 }
 
 impl FirstCommit for SharedJournal {
     fn commit(&self, batches: &[(CommitNumber, &Append)], _: CommitNumber) -> Vec<FirstVerdict> {
-        let verdicts = self.lane.lock().append(batches);
-        if verdicts.contains(&FirstVerdict::Fenced) {
-            (self.on_fenced)();
-        }
-        verdicts
+        self.lane.lock().append(batches)
+    }
+
+    fn refusal(&self) -> Option<String> {
+        self.standing.refusal()
     }
 }
 
 impl LogElsewhere for SharedJournal {
     fn may_be_ahead(&self, merchant_id: MerchantId) -> bool {
-        self.followed.may_lack(merchant_id)
+        self.standing.followed.may_lack(merchant_id)
+    }
+
+    fn may_have_told_more(&self, merchant_id: MerchantId) -> bool {
+        self.standing.followed.may_lack_what_was_told(merchant_id)
     }
 
     fn records_after(&self, merchant_id: MerchantId, head: Head) -> Result<Vec<EncodedRecord>, JournalError> {
-        self.lane.lock().check_held(merchant_id)?;
+        self.standing.check_held(self.shard_of(merchant_id))?;
         stored_after(&self.reader, merchant_id, head, RECORDS)?.ok_or_else(|| {
-            self.lane.lock().lose_log(merchant_id);
+            self.lose_log(merchant_id);
             SharedJournalError::Lost.into()
         })
     }
 
     fn each_of_its_rows(&self, merchant_id: MerchantId, write: &mut WriteRows<'_>) -> Result<(), JournalError> {
-        let Lacking { whole_vault, rows } = self.followed.lacking(merchant_id);
+        let Lacking { whole_vault, rows } = self.standing.followed.lacking(merchant_id);
         if whole_vault {
             each_row_of_vault(&self.reader, merchant_id, write)?;
         }
@@ -177,17 +291,36 @@ impl LogElsewhere for SharedJournal {
     }
 
     fn note_followed(&self, merchant_id: MerchantId) {
-        self.followed.note_followed(merchant_id);
+        self.standing.followed.note_followed(merchant_id);
     }
 
     fn position(&self) -> Vec<u8> {
-        note_of(&self.format, &self.lane.lock().complete())
+        note_of(&self.format, &self.standing.complete(self.incarnation))
     }
 }
 
+/// Bytes of the identity in front of a note.
+const IDENTITY_LEN: usize = 16;
+
+/// Bytes of a shard in a note: its holder, and its number of commits.
+const COMPLETE_LEN: usize = 24;
+
 /// The note of a store that has everything of each shard up to these numbers of commits.
-pub(crate) fn note_of(format: &Format, counts: &[i64]) -> Vec<u8> {
-    format.identity.into_iter().chain(counts.iter().flat_map(|count| count.to_be_bytes())).collect()
+pub(crate) fn note_of(format: &Format, complete: &[Complete]) -> Vec<u8> {
+    let shards = complete
+        .iter()
+        .flat_map(|Complete { holder, commits }| holder.into_bytes().into_iter().chain(commits.to_be_bytes()));
+    format.identity.into_iter().chain(shards).collect()
+}
+
+/// What a note says of each shard.
+fn noted_by(note: &[u8]) -> Vec<Complete> {
+    let (shards, _) = note.get(IDENTITY_LEN..).unwrap_or_default().as_chunks::<COMPLETE_LEN>();
+    let complete = |shard: &[u8; COMPLETE_LEN]| {
+        let (holder, commits) = shard.split_first_chunk()?;
+        Some(Complete { holder: Uuid::from_bytes(*holder), commits: i64::from_be_bytes(commits.try_into().ok()?) })
+    };
+    shards.iter().filter_map(complete).collect()
 }
 
 /// At most `max` records after a head. None when the log does not have the record that the head names.

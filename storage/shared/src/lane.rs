@@ -1,175 +1,174 @@
-//! The lane: one connection on which groups are appended, one after the other, and what is known of the shards.
+//! The lane: one connection on which groups are appended, one after the other.
 
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use till_domain::ids::MerchantId;
 use till_storage::first_commit::FirstVerdict;
 use till_storage::journal::{Append, CommitNumber};
-use tokio_postgres::Statement;
 use uuid::Uuid;
 
-use crate::append::{self, Group};
-use crate::claim::claim;
+use crate::append::{Group, Statements, merchant_uuid};
+use crate::claim;
 use crate::connection::Connection;
 use crate::counts::Counts;
 use crate::error::SharedJournalError;
 use crate::followed::Followed;
 use crate::schema::{Format, usable_format};
+use crate::seeking::Seeker;
 use crate::settings::JournalSettings;
 use crate::shard::{Hold, Holds, Shard, shard_of};
+use crate::standing::{Found, OnFenced, Standing};
 
 /// The time after which callers are told that an outcome is unknown, in times that an answer may take. It is still sought
 /// then.
 const UNKNOWN_AFTER: u32 = 2;
-/// The pause between two attempts to find an outcome out.
-const RETRY_PAUSE: Duration = Duration::from_millis(50);
 /// The number of times that a statement is sent when the database asks to repeat it.
 const SENDS_MAX: usize = 3;
+
+/// Called with the reason when changes that wait are to be refused.
+pub type OnRefusing = Box<dyn Fn(&str) + Send + Sync>;
 
 /// A connection that can append.
 struct Ready {
     connection: Connection,
-    statement: Statement,
+    statements: Statements,
 }
 
 /// The outcome of a write to each shard.
 type Outcomes = BTreeMap<Shard, FirstVerdict>;
 
-/// The lane, and the shards that this process holds.
+/// The process that held each shard before a claim.
+pub(crate) type HeldBefore = BTreeMap<Shard, Option<Uuid>>;
+
+/// The lane of the shards that this process holds.
 pub(crate) struct Lane {
-    settings: JournalSettings,
+    seeker: Seeker,
     shards: u16,
-    incarnation: Uuid,
     ready: Option<Ready>,
-    holds: Holds,
-    /// Shards of a statement whose outcome is unknown.
-    unknown: Vec<Shard>,
-    followed: Arc<Followed>,
-    counts: Arc<Counts>,
+    on_refusing: Arc<OnceLock<OnRefusing>>,
+}
+
+/// The log that a lane was opened on, and who held its shards before.
+pub(crate) struct Claimed {
+    pub(crate) format: Format,
+    pub(crate) held_before: HeldBefore,
 }
 
 impl Lane {
     /// Claims all shards of logs.
-    pub(crate) fn of_logs(settings: JournalSettings) -> Result<(Lane, Format), SharedJournalError> {
-        Lane::open(settings, |format| 0..=Shard::try_from(format.shards).unwrap_or(Shard::MAX) - 1)
+    pub(crate) fn of_logs(
+        settings: JournalSettings,
+        counts: Arc<Counts>,
+        on_fenced: OnFenced,
+    ) -> Result<(Lane, Claimed), SharedJournalError> {
+        let shards = |format: &Format| 0..=Shard::try_from(format.shards).unwrap_or(Shard::MAX) - 1;
+        Lane::open(settings, shards, |holds, format| {
+            Standing::new(holds, Arc::new(Followed::new(format.shards)), counts, on_fenced, false)
+        })
     }
 
     /// Claims one shard, of rows that belong to no log.
-    pub(crate) fn of_rows(settings: JournalSettings, shard: Shard) -> Result<(Lane, Format), SharedJournalError> {
-        Lane::open(settings, |_| shard..=shard)
+    pub(crate) fn of_rows(
+        settings: JournalSettings,
+        shard: Shard,
+        counts: Arc<Counts>,
+        on_fenced: OnFenced,
+    ) -> Result<(Lane, Claimed), SharedJournalError> {
+        Lane::open(
+            settings,
+            |_| shard..=shard,
+            |holds, format| Standing::new(holds, Arc::new(Followed::new(format.shards)), counts, on_fenced, true),
+        )
     }
 
     fn open(
         settings: JournalSettings,
         shards: impl FnOnce(&Format) -> RangeInclusive<Shard>,
-    ) -> Result<(Lane, Format), SharedJournalError> {
-        let mut connection = Connection::open(&settings)?;
+        standing: impl FnOnce(Holds, &Format) -> Standing,
+    ) -> Result<(Lane, Claimed), SharedJournalError> {
+        let mut connection = claim::connection(&settings)?;
         let format = usable_format(&mut connection, &settings.schema)?;
         let (incarnation, shards): (_, Vec<Shard>) = (Uuid::new_v4(), shards(&format).collect());
-        let holds = claim(&mut connection, &settings.schema, incarnation, &shards, false)?;
-        let (shards, followed) = (format.shards, Arc::new(Followed::new(format.shards)));
-        let (ready, unknown, counts) = (None, Vec::new(), Arc::default());
-        let lane = Lane { settings, shards, incarnation, ready, holds, unknown, followed, counts };
-        lane.note_shards();
-        Ok((lane, format))
+        let claimed = claim::claim(&mut connection, &settings.schema, incarnation, &shards)?;
+        let held_before = claimed.iter().map(|(shard, (_, before))| (*shard, *before)).collect();
+        let holds = claimed.into_iter().map(|(shard, (hold, _))| (shard, hold)).collect();
+        let standing = Arc::new(standing(holds, &format));
+        let seeker = Seeker { settings, incarnation, standing };
+        let lane = Lane { seeker, shards: format.shards, ready: None, on_refusing: Arc::default() };
+        Ok((lane, Claimed { format, held_before }))
     }
 
-    /// The highest epoch of the shards that are held.
-    pub(crate) fn epoch(&self) -> u64 {
-        self.holds.values().map(|hold| u64::try_from(hold.epoch).unwrap_or_default()).max().unwrap_or_default()
+    pub(crate) fn standing(&self) -> Arc<Standing> {
+        Arc::clone(&self.seeker.standing)
     }
 
-    pub(crate) fn followed(&self) -> Arc<Followed> {
-        Arc::clone(&self.followed)
+    /// The process, as the holder of shards.
+    pub(crate) const fn incarnation(&self) -> Uuid {
+        self.seeker.incarnation
     }
 
-    pub(crate) fn counts(&self) -> Arc<Counts> {
-        Arc::clone(&self.counts)
-    }
-
-    /// Compares the counts of commits with those of the local store, and returns the shards of which it lacks some. Shards
-    /// of which it has more are lost.
-    pub(crate) fn compare(&mut self, counts: &[i64]) -> Vec<Shard> {
-        self.followed.begin_at(counts);
-        let mut behind = Vec::new();
-        for (shard, Hold { commits, .. }) in self.holds.clone() {
-            let stored = usize::try_from(shard).ok().and_then(|shard| counts.get(shard)).copied().unwrap_or(0);
-            match stored.cmp(&commits) {
-                Ordering::Less => behind.push(shard),
-                Ordering::Equal => {}
-                Ordering::Greater => self.lose(shard, stored, commits),
-            }
-        }
-        behind
-    }
-
-    /// Checks that a merchant's log is this process's, once unknown outcomes are found out.
-    pub(crate) fn check_held(&mut self, merchant_id: MerchantId) -> Result<(), SharedJournalError> {
-        self.find_out()?;
-        let shard = shard_of(merchant_id, self.shards);
-        match (self.holds.contains_key(&shard), self.followed.is_lost(shard)) {
-            (true, _) => Ok(()),
-            (false, true) => Err(SharedJournalError::Lost),
-            (false, false) => Err(SharedJournalError::Fenced),
-        }
-    }
-
-    /// Notes how many shards are held and lost.
-    fn note_shards(&self) {
-        let mut stats = self.counts.stats.lock();
-        (stats.shards_held, stats.shards_lost) = (self.holds.len(), self.followed.lost_count());
-    }
-
-    /// Stops a shard whose log does not go on where the local store's ends.
-    pub(crate) fn lose_log(&mut self, merchant_id: MerchantId) {
-        let shard = shard_of(merchant_id, self.shards);
-        if let Some(hold) = self.holds.remove(&shard) {
-            tracing::error!(%merchant_id, shard, "the database of the log does not have the record that this store ends with");
-            self.followed.note_lost(shard, hold.commits);
-            self.note_shards();
-        }
-    }
-
-    /// The number of commits of each shard up to which the local store has everything.
-    pub(crate) fn complete(&self) -> Vec<i64> {
-        self.followed.complete(&self.holds)
-    }
-
-    fn lose(&mut self, shard: Shard, expected: i64, found: i64) {
-        tracing::error!(
-            shard,
-            expected,
-            found,
-            "the database of the log does not have exactly the commits that it acknowledged"
-        );
-        self.holds.remove(&shard);
-        self.followed.note_lost(shard, expected);
-        self.note_shards();
+    /// The place of the function that is called when changes that wait are to be refused.
+    pub(crate) fn on_refusing(&self) -> Arc<OnceLock<OnRefusing>> {
+        Arc::clone(&self.on_refusing)
     }
 
     /// Appends a group.
     pub(crate) fn append(&mut self, batches: &[(CommitNumber, &Append)]) -> Vec<FirstVerdict> {
-        let shards = self.shards;
+        let (standing, shards) = (self.standing(), self.shards);
         let shard = |append: &Append| shard_of(append.merchant_id, shards);
-        let group = |holds: &Holds| Group::of(batches, holds, shards);
-        let outcomes = self.write(batches.iter().map(|(_, append)| shard(append)), group);
+        let (mut outcomes, mut ahead) = (Outcomes::new(), HashMap::new());
+        loop {
+            let is_open =
+                |append: &&Append| !ahead.contains_key(&append.merchant_id) && !outcomes.contains_key(&shard(append));
+            let rest: Vec<&Append> = batches.iter().map(|(_, append)| *append).filter(is_open).collect();
+            let group = |holds: &Holds| Group::of(&rest, holds, shards);
+            let written = self.write(rest.iter().map(|append| shard(append)), group, &mut outcomes);
+            let Err(error) = written else { break };
+            let refused = FirstVerdict::Unavailable(error.to_string());
+            let found = self.merchants_ahead(&rest).unwrap_or_default();
+            if found.is_empty() {
+                outcomes.extend(rest.iter().map(|append| (shard(append), refused.clone())));
+            }
+            for merchant_id in found {
+                standing.followed.note_lacking(merchant_id);
+                ahead.insert(merchant_id, refused.clone());
+            }
+        }
         for (_, append) in batches {
             if let Some(FirstVerdict::Unknown(_)) = outcomes.get(&shard(append)) {
-                self.followed.note_unwritten(append);
+                standing.followed.note_unwritten(append);
             }
         }
         let verdict = |append: &Append| {
-            let known = outcomes.get(&shard(append)).cloned();
+            let known = ahead.get(&append.merchant_id).or_else(|| outcomes.get(&shard(append))).cloned();
             known.unwrap_or_else(|| self.verdict_without_hold(shard(append)))
         };
         let verdicts: Vec<FirstVerdict> = batches.iter().map(|(_, append)| verdict(append)).collect();
         let fenced = verdicts.iter().filter(|verdict| **verdict == FirstVerdict::Fenced).count();
-        self.counts.stats.lock().fenced += fenced as u64;
+        standing.counts.stats.lock().fenced += fenced as u64;
         verdicts
+    }
+
+    /// The merchants of batches whose next record the log has already.
+    fn merchants_ahead(&mut self, batches: &[&Append]) -> Result<HashSet<MerchantId>, SharedJournalError> {
+        let first = |append: &&Append| append.records.first().map(|record| (append.merchant_id, record.sequence.0));
+        let (merchants, sequences): (Vec<Uuid>, Vec<i64>) = batches
+            .iter()
+            .filter_map(first)
+            .map(|(merchant_id, sequence)| (merchant_uuid(merchant_id), i64::try_from(sequence).unwrap_or(i64::MAX)))
+            .unzip();
+        let query = format!(
+            "select distinct w.m from unnest($1::uuid[], $2::bigint[]) w(m, s)
+             join {}.record r on r.merchant_id = w.m and r.sequence = w.s",
+            self.seeker.settings.schema
+        );
+        let mut ready = self.ready()?;
+        let rows = ready.connection.read(async |client| client.query(&query, &[&merchants, &sequences]).await)?;
+        self.ready = Some(ready);
+        Ok(rows.iter().map(|row| MerchantId::from_bytes(row.get::<_, Uuid>(0).into_bytes())).collect())
     }
 
     /// Writes rows of a family that belong to no log.
@@ -179,52 +178,62 @@ impl Lane {
             rows(&mut group);
             group
         };
-        let outcome = self.write(std::iter::once(shard), group).remove(&shard);
-        outcome.unwrap_or_else(|| self.verdict_without_hold(shard))
-    }
-
-    /// The number of commits of a shard that is held.
-    pub(crate) fn commits(&self, shard: Shard) -> Option<i64> {
-        self.holds.get(&shard).map(|hold| hold.commits)
+        let mut outcomes = Outcomes::new();
+        match self.write(std::iter::once(shard), group, &mut outcomes) {
+            Ok(()) => outcomes.remove(&shard).unwrap_or_else(|| self.verdict_without_hold(shard)),
+            Err(error) => FirstVerdict::Unavailable(error.to_string()),
+        }
     }
 
     /// Writes to the held ones of some shards, and once more to those whose epoch moved by an abandoned claim of our own.
     /// There is no outcome of a shard that is not held.
-    fn write<'g>(&mut self, shards: impl Iterator<Item = Shard>, group: impl Fn(&Holds) -> Group<'g>) -> Outcomes {
-        let mut outcomes = Outcomes::new();
-        if let Err(error) = self.find_out() {
-            let verdict =
-                FirstVerdict::Unavailable(format!("the outcome of an earlier write is not known yet: {error}"));
-            return shards.map(|shard| (shard, verdict.clone())).collect();
+    ///
+    /// # Errors
+    /// [`SharedJournalError::RecordThere`]: nothing of what has no outcome yet was written.
+    fn write<'g>(
+        &mut self,
+        shards: impl Iterator<Item = Shard>,
+        group: impl Fn(&Holds) -> Group<'g>,
+        outcomes: &mut Outcomes,
+    ) -> Result<(), SharedJournalError> {
+        let (standing, started) = (self.standing(), Instant::now());
+        if let Some(reason) = standing.refusal() {
+            outcomes.extend(shards.map(|shard| (shard, FirstVerdict::Unavailable(reason.clone()))));
+            return Ok(());
         }
-        let mut pending: Holds = shards.filter_map(|shard| self.holds.get(&shard).map(|hold| (shard, *hold))).collect();
-        for _ in 0..SENDS_MAX {
-            if pending.is_empty() {
-                break;
-            }
-            pending = match self.send(&group(&pending)) {
-                Ok(won) => self.settle(pending, &won, &mut outcomes),
+        let mut pending: Holds = shards.filter_map(|shard| standing.hold(shard).map(|hold| (shard, hold))).collect();
+        let mut sends = 0;
+        while !pending.is_empty() && sends < SENDS_MAX {
+            sends += 1;
+            let sent = self.send(&group(&pending));
+            pending = match sent {
+                Ok(won) => self.settle(pending, &won, outcomes),
                 Err(SharedJournalError::TryAgain(_)) => pending,
                 Err(SharedJournalError::Unknown(reason)) => {
-                    self.counts.stats.lock().uncertain += 1;
+                    standing.counts.stats.lock().uncertain += 1;
                     tracing::warn!(reason, "the outcome of a write to the log is sought");
-                    self.resolve(pending, &mut outcomes, &FirstVerdict::Unknown(reason))
+                    self.find_out(pending, started, Some(&reason), outcomes)
                 }
+                Err(error @ SharedJournalError::RecordThere(_)) => return Err(error),
                 Err(error) => {
+                    if let SharedJournalError::Unreachable(_) = error {
+                        self.seeker.seek(std::iter::empty(), false);
+                        standing.refuse(&error.to_string());
+                    }
                     let refused = FirstVerdict::Unavailable(error.to_string());
                     outcomes.extend(pending.keys().map(|shard| (*shard, refused.clone())));
-                    Holds::new()
+                    return Ok(());
                 }
             };
         }
         let refused = FirstVerdict::Unavailable("the database of the log asked to try again too often".to_owned());
         outcomes.extend(pending.keys().map(|shard| (*shard, refused.clone())));
-        outcomes
+        Ok(())
     }
 
     /// The verdict on a write to a shard that is not held.
     pub(crate) fn verdict_without_hold(&self, shard: Shard) -> FirstVerdict {
-        match self.followed.is_lost(shard) {
+        match self.seeker.standing.followed.is_lost(shard) {
             true => FirstVerdict::Unavailable(SharedJournalError::Lost.to_string()),
             false => FirstVerdict::Fenced,
         }
@@ -233,10 +242,11 @@ impl Lane {
     fn send(&mut self, group: &Group<'_>) -> Result<Vec<Shard>, SharedJournalError> {
         let mut ready = self.ready()?;
         let started = Instant::now();
-        let won = group.send(&mut ready.connection, &ready.statement);
-        self.counts.round_trips.record_micros(started.elapsed());
-        // After an unknown outcome the connection goes without a word: whatever is still said to it must not be heard.
-        if !matches!(won, Err(SharedJournalError::Unknown(_))) {
+        let won = group.send(&mut ready.connection, &ready.statements);
+        self.seeker.standing.counts.round_trips.record_micros(started.elapsed());
+        // After an open outcome the connection goes without a word: whatever is still said to it must not be heard. After a
+        // refusal it goes, too: a database that has become read-only refuses for ever.
+        if matches!(won, Ok(_) | Err(SharedJournalError::TryAgain(_) | SharedJournalError::RecordThere(_))) {
             self.ready = Some(ready);
         }
         won
@@ -249,106 +259,53 @@ impl Lane {
         {
             return Ok(ready);
         }
-        let mut connection = Connection::open(&self.settings)?;
-        let statement = append::statement(&self.settings.schema);
-        let prepared = connection.run(async |client| client.prepare(&statement).await);
-        // Nothing but a preparation was sent.
-        let statement = prepared.map_err(|error| SharedJournalError::Unreachable(error.to_string()))?;
-        Ok(Ready { connection, statement })
+        let settings = &self.seeker.settings;
+        let mut connection = Connection::open(settings)?;
+        let statements = Statements::prepare(&mut connection, &settings.schema)?;
+        Ok(Ready { connection, statements })
     }
 
     /// Notes which shards were written. Those that were not are claimed again, which tells why: they are returned when they
     /// can be sent once more.
     fn settle(&mut self, sent: Holds, won: &[Shard], outcomes: &mut Outcomes) -> Holds {
-        let mut missing = Holds::new();
-        for (shard, hold) in sent {
-            if won.contains(&shard) {
-                self.holds.insert(shard, Hold { commits: hold.commits + 1, ..hold });
-                outcomes.insert(shard, FirstVerdict::Written);
-            } else {
-                missing.insert(shard, hold);
-            }
-        }
-        if missing.is_empty() {
-            return missing;
-        }
-        self.resolve(missing, outcomes, &FirstVerdict::Fenced)
+        self.seeker.standing.note_commit(won);
+        outcomes.extend(won.iter().map(|shard| (*shard, FirstVerdict::Written)));
+        let missing: Holds = sent.into_iter().filter(|(shard, _)| !won.contains(shard)).collect();
+        if missing.is_empty() { missing } else { self.find_out(missing, Instant::now(), None, outcomes) }
     }
 
-    /// Finds out what became of shards by claiming them again: the claim waits for a statement that is under way, and keeps
-    /// one that has not arrived yet from taking effect. Returns those that were not written. Those that another process
-    /// holds by now get the verdict `otherwise`: what was unknown stays so.
-    fn resolve(&mut self, sent: Holds, outcomes: &mut Outcomes, otherwise: &FirstVerdict) -> Holds {
-        let shards: Vec<Shard> = sent.keys().copied().collect();
-        let until = Instant::now() + self.settings.patience * UNKNOWN_AFTER;
-        let claimed = loop {
-            match self.claim(&shards) {
-                Ok(claimed) => break claimed,
-                Err(_) if Instant::now() < until => std::thread::sleep(RETRY_PAUSE),
-                Err(error) => {
-                    tracing::error!(%error, "the outcome of a write to the log is not known yet");
-                    let unknown = FirstVerdict::Unknown(error.to_string());
-                    outcomes.extend(shards.iter().map(|shard| (*shard, unknown.clone())));
-                    self.unknown = shards;
-                    return Holds::new();
-                }
-            }
-        };
+    /// Finds out what became of shards, by a write that is open for the reason given, or that did not take effect. Returns
+    /// those that were not written. Once the patience is over everything that waits is refused, and once it is over twice the
+    /// callers of this write are told that they cannot be told.
+    fn find_out(&self, sent: Holds, since: Instant, open: Option<&str>, outcomes: &mut Outcomes) -> Holds {
+        let (standing, patience) = (&self.seeker.standing, self.seeker.settings.patience);
+        self.seeker.seek(sent.keys().copied(), open.is_some());
+        if !standing.wait_until_found(since + patience) {
+            let reason = "the database of the log does not answer";
+            standing.refuse(reason);
+            self.on_refusing.get().into_iter().for_each(|refuse| refuse(reason));
+            standing.wait_until_found(since + patience * UNKNOWN_AFTER);
+        }
         let mut unwritten = Holds::new();
-        for (shard, before) in sent {
-            // A write that is known to be undone has not moved the count; only an unknown outcome may have.
-            let commits_max = before.commits + i64::from(*otherwise != FirstVerdict::Fenced);
-            match self.take_claim(shard, before.commits..=commits_max, claimed.get(&shard)) {
-                Some(hold) if hold.commits == before.commits => {
+        for (shard, Hold { commits, .. }) in sent {
+            let outcome = match (standing.found(shard), open) {
+                (Found::Held(hold), Some(_)) if hold.commits == commits + 1 => FirstVerdict::Written,
+                (Found::Held(hold), _) => {
                     unwritten.insert(shard, hold);
+                    continue;
                 }
-                Some(_) => {
-                    outcomes.insert(shard, FirstVerdict::Written);
-                }
-                None => {
-                    let is_unwritten = *otherwise == FirstVerdict::Fenced;
-                    let verdict = if is_unwritten { self.verdict_without_hold(shard) } else { otherwise.clone() };
-                    outcomes.insert(shard, verdict);
-                }
-            }
+                (Found::Nothing | Found::NotHeld, Some(reason)) => FirstVerdict::Unknown(reason.to_owned()),
+                (Found::Nothing, None) => FirstVerdict::Unavailable("it is not known who holds the log".to_owned()),
+                (Found::NotHeld, None) => self.verdict_without_hold(shard),
+            };
+            outcomes.insert(shard, outcome);
         }
         unwritten
     }
+}
 
-    /// Takes the result of a claim over, if the shard has one of these numbers of commits. None when the shard is not held any
-    /// more.
-    fn take_claim(&mut self, shard: Shard, commits: RangeInclusive<i64>, claimed: Option<&Hold>) -> Option<Hold> {
-        let Some(hold) = claimed else {
-            tracing::error!(shard, "another process has claimed a shard of the log");
-            self.holds.remove(&shard);
-            self.note_shards();
-            return None;
-        };
-        if !commits.contains(&hold.commits) {
-            self.lose(shard, *commits.start(), hold.commits);
-            return None;
-        }
-        self.holds.insert(shard, *hold);
-        Some(*hold)
-    }
-
-    fn claim(&mut self, shards: &[Shard]) -> Result<Holds, SharedJournalError> {
-        let mut connection = Connection::open(&self.settings)?;
-        claim(&mut connection, &self.settings.schema, self.incarnation, shards, true)
-    }
-
-    /// Finds out what became of a statement of which callers were told that its outcome is unknown.
-    pub(crate) fn find_out(&mut self) -> Result<(), SharedJournalError> {
-        if self.unknown.is_empty() {
-            return Ok(());
-        }
-        let shards = std::mem::take(&mut self.unknown);
-        let claimed = self.claim(&shards).inspect_err(|_| self.unknown.clone_from(&shards))?;
-        for shard in shards {
-            if let Some(before) = self.holds.get(&shard).copied() {
-                self.take_claim(shard, before.commits..=before.commits + 1, claimed.get(&shard));
-            }
-        }
-        Ok(())
+impl Drop for Lane {
+    fn drop(&mut self) {
+        self.seeker.standing.end();
     }
 }

@@ -1,5 +1,7 @@
 //! Commits that the database acknowledged and has lost, and the way on without them.
 
+use std::collections::BTreeMap;
+
 use till_domain::ids::MerchantId;
 use till_storage::journal::layout::{each_log, read_record};
 use till_storage::journal::{Head, JournalError, Sequence};
@@ -12,6 +14,7 @@ use crate::notes::set_note;
 use crate::reading::JournalReader;
 use crate::schema::usable_format;
 use crate::settings::JournalSettings;
+use crate::shard::{Shard, shard_of};
 
 /// Records of one merchant that a store has and the database does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,23 +67,36 @@ fn common_end(
     Ok(Sequence(same))
 }
 
-/// Goes on without what was lost: the log gets a new identity, so that no store that repeated it is taken for complete, its
+/// Goes on without what was lost: its records are counted anew, the log gets a new identity, so that no store that repeated it is taken for complete, its
 /// epochs are raised, and `paused` is noted under this name. In one transaction.
 ///
 /// # Errors
 /// [`SharedJournalError`].
 pub fn accept_loss(settings: &JournalSettings, paused: &str) -> Result<(), SharedJournalError> {
     let (mut connection, schema) = (Connection::open(settings)?, &settings.schema);
-    usable_format(&mut connection, schema)?;
+    let format = usable_format(&mut connection, schema)?;
+    let mut records: BTreeMap<Shard, i64> =
+        (0..format.shards).filter_map(|shard| Some((shard.try_into().ok()?, 0))).collect();
+    JournalReader::new(settings.clone()).each_end(&mut |merchant_id, end, _| {
+        let count = records.entry(shard_of(merchant_id, format.shards)).or_default();
+        *count += i64::try_from(end.0).unwrap_or(i64::MAX);
+        Ok::<_, SharedJournalError>(())
+    })?;
+    let (shards, records): (Vec<Shard>, Vec<i64>) = records.into_iter().unzip();
     let identity = Uuid::new_v4();
     // First: when the transaction does not come about, the server is merely paused.
     set_note(&mut connection, schema, paused, Some(&[]))?;
     let name = format!("update {schema}.meta set value = $1 where name = 'identity'");
     let raise = format!("update {schema}.shard set epoch = epoch + 1, incarnation = null");
-    connection.run(async |client| {
+    let count = format!(
+        "update {schema}.shard t set records = r.records from unnest($1::smallint[], $2::bigint[]) r(shard, records)
+         where t.shard = r.shard"
+    );
+    connection.write(async |client| {
         let transaction = client.transaction().await?;
         transaction.execute(&name, &[&identity.as_bytes().as_slice()]).await?;
         transaction.execute(&raise, &[]).await?;
+        transaction.execute(&count, &[&shards, &records]).await?;
         transaction.commit().await
     })
 }

@@ -20,7 +20,7 @@ const EXPORTED: &str = "exported";
 /// # Errors
 /// [`SharedJournalError`].
 pub fn exported_to(settings: &JournalSettings) -> Result<Option<String>, SharedJournalError> {
-    let note = Connection::open(settings)?.run(async |client| read(client, &settings.schema, EXPORTED).await)?;
+    let note = Connection::open(settings)?.read(async |client| read(client, &settings.schema, EXPORTED).await)?;
     Ok(note.map(|directory| String::from_utf8_lossy(&directory).into_owned()))
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn set_note(
     name: &str,
     value: Option<&[u8]>,
 ) -> Result<(), SharedJournalError> {
-    connection.run(async |client| write(client, schema, name, value).await)
+    connection.write(async |client| write(client, schema, name, value).await)
 }
 
 /// Keeps a note, or removes it.

@@ -4,6 +4,7 @@ use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 use till_storage::family::Family;
 use till_storage::first_commit::{RowsThere, WriteRows};
+use till_storage::journal::record::HEADER_LEN;
 use till_storage::journal::{JournalError, Sequence};
 use till_storage::keys::KeyRange;
 use till_storage::rows::RowPair;
@@ -41,7 +42,7 @@ impl JournalReader {
             idle = None;
         }
         let mut connection = idle.map_or_else(|| Connection::open(&self.settings), Ok)?;
-        let answer = connection.run(query)?;
+        let answer = connection.read(query)?;
         self.idle.lock().push(connection);
         Ok(answer)
     }
@@ -80,6 +81,31 @@ impl JournalReader {
                 return Ok(merchants);
             }
         }
+    }
+
+    /// Passes on the end of each log: the number of its last record, and that record's header.
+    ///
+    /// # Errors
+    /// Fails when they cannot be read, and with the errors of `visit`.
+    pub(crate) fn each_end<E: From<SharedJournalError>>(
+        &self,
+        visit: &mut dyn FnMut(MerchantId, Sequence, Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let query = format!(
+            "select m.id, r.sequence, r.header from unnest($1::uuid[]) m(id)
+             cross join lateral (select sequence, substring(bytes from 1 for {HEADER_LEN}) header from {}.record
+                                 where merchant_id = m.id order by sequence desc limit 1) r",
+            self.schema()
+        );
+        for merchants in self.merchants()?.chunks(PAGE as usize) {
+            let ids: Vec<Uuid> = merchants.iter().copied().map(merchant_uuid).collect();
+            for row in self.read(async |client| client.query(&query, &[&ids]).await)? {
+                let merchant_id = MerchantId::from_bytes(row.get::<_, Uuid>(0).into_bytes());
+                let sequence = u64::try_from(row.get::<_, i64>(1)).unwrap_or_default();
+                visit(merchant_id, Sequence(sequence), row.get(2))?;
+            }
+        }
+        Ok(())
     }
 
     /// At most `max` records of a merchant's log, from `from` on, in order.

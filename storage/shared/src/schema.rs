@@ -15,27 +15,34 @@ pub const SHARDS_DEFAULT: u16 = 64;
 const SHARDS_MAX: u16 = 1_024;
 
 /// The version of the tables that this program reads and writes.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
-/// The statements that lead from one version to the next, the first of them from nothing. `{schema}` is the schema.
+/// The statements that make the tables. `{schema}` is the schema.
 ///
 /// - `meta`: version, shards and identity of the log, each under its name, and notes of the server.
-/// - `shard`: the fence. `commits` is the number of commits to the shard, `incarnation` the process that holds it. Below 0
-///   are the fences of rows that belong to no log: -1 of deliveries, -2 of the sandbox's book.
-/// - `record`: the records as the local store has them, whole. Their bytes do not get smaller by compression.
+/// - `shard`: the fence. `commits` is the number of commits to the shard, `records` that of its records, `incarnation` the
+///   process that holds it. Below 0 are the fences of rows that belong to no log: -1 of deliveries, -2 of the sandbox's book.
+/// - `record`: the records as the local store has them, whole.
 /// - `row`: rows that are not derived from records, by family (6: directory, 7: vault, 9: deliveries, 10: the book) and key.
-const STEPS: [&str; 1] = ["
+const TABLES: &str = "
     create schema if not exists {schema};
     create table {schema}.meta (name text primary key, value bytea not null);
     create table {schema}.shard (
-        shard smallint primary key, epoch bigint not null, commits bigint not null, incarnation uuid
-    ) with (fillfactor = 10);
+        shard smallint primary key, epoch bigint not null, commits bigint not null, records bigint not null,
+        incarnation uuid
+    );
     create table {schema}.record (
         merchant_id uuid, sequence bigint, bytes bytea not null, primary key (merchant_id, sequence)
     );
-    alter table {schema}.record alter column bytes set storage external;
     create table {schema}.row (family smallint, key bytea, value bytea not null, primary key (family, key));
-"];
+";
+
+/// Options of their storage, which a database that lacks them goes without: room for the versions of the fence's rows, which
+/// change with each commit, and no attempt to compress records, whose bytes do not get smaller.
+const OPTIONS: [&str; 2] = [
+    "alter table {schema}.shard set (fillfactor = 10)",
+    "alter table {schema}.record alter column bytes set storage external",
+];
 
 /// The log as the tables describe it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +67,7 @@ pub struct Migrated {
 /// Makes the tables of the log, or brings them to the version of this program, in one transaction.
 ///
 /// # Errors
-/// [`SharedJournalError`]; then nothing was changed, unless it is [`SharedJournalError::Unknown`].
+/// [`SharedJournalError`]; then nothing was changed, unless the answer to it was lost.
 pub fn migrate(settings: &JournalSettings, shards: Option<u16>) -> Result<Migrated, SharedJournalError> {
     let mut connection = Connection::open(settings)?;
     if let Some(Format { shards: present, .. }) = read_format(&mut connection, &settings.schema)? {
@@ -78,15 +85,16 @@ pub fn migrate(settings: &JournalSettings, shards: Option<u16>) -> Result<Migrat
 }
 
 fn create(connection: &mut Connection, schema: &str, shards: u16, identity: Uuid) -> Result<(), SharedJournalError> {
-    let steps = STEPS.map(|step| step.replace("{schema}", schema)).concat();
+    let tables = TABLES.replace("{schema}", schema);
     let meta = format!("insert into {schema}.meta (name, value) values ($1, $2)");
     let fence = format!(
-        "insert into {schema}.shard (shard, epoch, commits) select n, 0, 0 from generate_series($2::bigint, $1::bigint - 1) n"
+        "insert into {schema}.shard (shard, epoch, commits, records)
+         select n, 0, 0, 0 from generate_series($2::bigint, $1::bigint - 1) n"
     );
     let first = i64::from(OF_BOOK);
-    connection.run(async |client| {
+    connection.read(async |client| {
         let transaction = client.transaction().await?;
-        transaction.batch_execute(&steps).await?;
+        transaction.batch_execute(&tables).await?;
         for (name, value) in [
             ("version", &VERSION.to_be_bytes()[..]),
             ("shards", &shards.to_be_bytes()),
@@ -96,13 +104,20 @@ fn create(connection: &mut Connection, schema: &str, shards: u16, identity: Uuid
         }
         transaction.execute(&fence, &[&i64::from(shards), &first]).await?;
         transaction.commit().await
-    })
+    })?;
+    for option in OPTIONS {
+        let option = option.replace("{schema}", schema);
+        if let Err(error) = connection.read(async |client| client.batch_execute(&option).await) {
+            tracing::warn!(%error, option, "the database does without an option of a table");
+        }
+    }
+    Ok(())
 }
 
 /// The log that the tables hold; none when there are no tables.
 pub(crate) fn read_format(connection: &mut Connection, schema: &str) -> Result<Option<Format>, SharedJournalError> {
     let table = format!("{schema}.meta");
-    let exists: bool = connection.run(async |client| {
+    let exists: bool = connection.read(async |client| {
         let row = client.query_one("select to_regclass($1) is not null", &[&table]).await?;
         row.try_get(0)
     })?;
@@ -110,7 +125,7 @@ pub(crate) fn read_format(connection: &mut Connection, schema: &str) -> Result<O
         return Ok(None);
     }
     let query = format!("select name, value from {table}");
-    let rows = connection.run(async |client| client.query(&query, &[]).await)?;
+    let rows = connection.read(async |client| client.query(&query, &[]).await)?;
     let value = |name: &str| {
         let row = rows.iter().find(|row| row.get::<_, &str>(0) == name)?;
         Some(row.get::<_, &[u8]>(1).to_vec())

@@ -1,14 +1,24 @@
 //! The settings of the database of the log.
 
+use std::collections::HashSet;
 use std::fs;
+use std::net::IpAddr;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::error::words;
+use crate::error::{SharedJournalError, words};
+use crate::tls;
+
+/// The mode bits that give access to those who are neither the owner nor of the group.
+const OTHERS: u32 = 0o007;
 
 /// The reason why settings cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +37,12 @@ pub enum SettingsError {
         /// The message of the system.
         source: std::io::Error,
     },
+    /// Everybody on the machine can read the file with the password.
+    #[error("every user of this machine can read {}: chmod o-rwx {}", .path.display(), .path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+    },
     /// The name of the schema could be misread.
     #[error("a schema is named by lower-case letters, digits and _, at most 48 of them, and begins with a letter")]
     Schema,
@@ -37,9 +53,13 @@ pub enum SettingsError {
 pub struct JournalSettings {
     pub(crate) config: Config,
     /// The certificates that are trusted; none: those of the system.
-    pub(crate) ca_file: Option<PathBuf>,
+    ca_file: Option<PathBuf>,
+    /// What they say, once it was read.
+    connector: Arc<OnceLock<MakeRustlsConnect>>,
     pub(crate) schema: String,
     pub(crate) patience: Duration,
+    /// The warnings of the database that were logged.
+    pub(crate) told: Arc<Mutex<HashSet<String>>>,
 }
 
 /// Shows no password.
@@ -67,13 +87,18 @@ impl JournalSettings {
         if !begins || schema.len() > 48 || !schema.bytes().all(is_plain) {
             return Err(SettingsError::Schema);
         }
-        let is_on_this_machine = config.get_hosts().iter().all(is_loopback);
+        // Where a connection goes is said by `hostaddr`; the name beside it is only compared with the certificate.
+        let is_on_this_machine = match config.get_hostaddrs() {
+            [] => config.get_hosts().iter().all(is_loopback),
+            addresses => addresses.iter().all(IpAddr::is_loopback),
+        };
         if config.get_ssl_mode() == SslMode::Prefer {
             // To another machine TLS must be, since whoever is in between could otherwise say that there is none.
             config.ssl_mode(if is_on_this_machine { SslMode::Disable } else { SslMode::Require });
         }
         config.application_name("till").connect_timeout(patience).tcp_user_timeout(patience);
-        Ok(JournalSettings { config, ca_file: None, schema: schema.to_owned(), patience })
+        let (schema, connector, told) = (schema.to_owned(), Arc::default(), Arc::default());
+        Ok(JournalSettings { config, ca_file: None, connector, schema, patience, told })
     }
 
     /// The names of the hosts, each with settings for it alone, in their order.
@@ -91,10 +116,13 @@ impl JournalSettings {
     /// The same with the password in a file, whose last line end does not count.
     ///
     /// # Errors
-    /// [`SettingsError::File`].
+    /// [`SettingsError::File`], [`SettingsError::Open`].
     pub fn with_password_file(mut self, path: &Path) -> Result<JournalSettings, SettingsError> {
-        let file = fs::read_to_string(path);
-        let text = file.map_err(|source| SettingsError::File { path: path.to_owned(), source })?;
+        let file = fs::metadata(path).and_then(|metadata| Ok((metadata.mode(), fs::read_to_string(path)?)));
+        let (mode, text) = file.map_err(|source| SettingsError::File { path: path.to_owned(), source })?;
+        if mode & OTHERS != 0 {
+            return Err(SettingsError::Open { path: path.to_owned() });
+        }
         self.config.password(text.trim_end_matches(['\r', '\n']));
         Ok(self)
     }
@@ -102,7 +130,17 @@ impl JournalSettings {
     /// The same with these certificates of authorities, in PEM; none: the system's.
     #[must_use]
     pub fn with_ca_file(self, ca_file: Option<PathBuf>) -> JournalSettings {
-        JournalSettings { ca_file, ..self }
+        JournalSettings { ca_file, connector: Arc::default(), ..self }
+    }
+
+    /// The connector of TLS. The certificates are read for the first connection, and not where none uses them.
+    pub(crate) fn connector(&self) -> Result<MakeRustlsConnect, SharedJournalError> {
+        if let Some(connector) = self.connector.get() {
+            return Ok(connector.clone());
+        }
+        let is_plain = self.config.get_ssl_mode() == SslMode::Disable;
+        let connector = if is_plain { tls::no_connector() } else { tls::connector(self.ca_file.as_deref()) }?;
+        Ok(self.connector.get_or_init(|| connector).clone())
     }
 }
 
@@ -147,13 +185,15 @@ fn of_host(all: &Config, place: usize) -> Config {
 /// True for an address of this machine.
 fn is_loopback(host: &Host) -> bool {
     match host {
-        Host::Tcp(name) => name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback()),
+        Host::Tcp(name) => name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback()),
         Host::Unix(_) => true,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use tokio_postgres::config::TargetSessionAttrs;
 
     use super::*;
@@ -176,6 +216,18 @@ mod tests {
         assert_eq!(mode("postgres://till@localhost/till?sslmode=require"), SslMode::Require);
         assert_eq!(mode("postgres://till@127.0.0.1,db2/till"), SslMode::Require);
         assert_eq!(mode("postgres://till@db1/till?sslmode=disable"), SslMode::Disable);
+        assert_eq!(mode("host=localhost hostaddr=10.0.0.1 dbname=till"), SslMode::Require);
+        assert_eq!(mode("host=db1 hostaddr=127.0.0.1 dbname=till"), SslMode::Disable);
+    }
+
+    #[test]
+    fn a_password_file_that_everybody_can_read_is_refused() {
+        let file = tempfile::NamedTempFile::new().expect("a file can be made");
+        for (mode, is_taken) in [(0o600, true), (0o640, true), (0o604, false), (0o666, false)] {
+            fs::set_permissions(file.path(), fs::Permissions::from_mode(mode)).expect("it is ours");
+            let read = settings("postgres://till@db/till").expect("it is one").with_password_file(file.path());
+            assert_eq!(read.is_ok(), is_taken, "{mode:o}: {read:?}");
+        }
     }
 
     #[test]

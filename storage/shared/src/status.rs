@@ -48,7 +48,7 @@ pub fn status(settings: &JournalSettings) -> Result<JournalStatus, SharedJournal
     let mut connection = Connection::open(settings)?;
     let format = usable_format(&mut connection, &settings.schema)?;
     let query = QUERY.replace("{schema}", &settings.schema);
-    let row = connection.run(async |client| client.query_one(&query, &[]).await)?;
+    let row = connection.read(async |client| client.query_one(&query, &[]).await)?;
     Ok(JournalStatus {
         server: row.get(0),
         log: format!("{:032x}", u128::from_be_bytes(format.identity)),

@@ -50,6 +50,20 @@ impl Committer {
         self.queue.push(submission, urgency)
     }
 
+    /// Refuses everything that waits for the thread: nothing of it is written. What the thread is writing goes on.
+    pub fn refuse_waiting(&self, reason: &str) {
+        for queued in self.queue.take_all() {
+            self.stats.staged_records.fetch_sub(queued.submission.record_count(), Relaxed);
+            match queued.submission {
+                Submission::Append { completion, .. } => {
+                    self.stats.unavailable.fetch_add(1, Relaxed);
+                    completion(&AppendVerdict::Unavailable(reason.to_owned()));
+                }
+                Submission::Barrier { completion, .. } => completion(BarrierVerdict::Unknown(reason.to_owned())),
+            }
+        }
+    }
+
     /// The statistics of the thread.
     #[must_use]
     pub fn stats(&self) -> Arc<CommitStats> {

@@ -136,6 +136,14 @@ impl SubmissionQueue {
         (!group.is_empty()).then_some(group)
     }
 
+    /// Takes everything that waits.
+    pub(super) fn take_all(&self) -> Vec<Queued> {
+        let mut waiting = self.lock();
+        let all = std::iter::from_fn(|| waiting.take_first()).collect();
+        self.publish(&waiting);
+        all
+    }
+
     fn wait_until_due(&self) -> MutexGuard<'_, QueueState> {
         let mut waiting = self.lock();
         // After a group a background write usually follows. Its caller need not wake the thread then, which would cost

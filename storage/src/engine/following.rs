@@ -60,13 +60,14 @@ impl Engine {
     fn fetch_from(&self, log: &dyn LogElsewhere, merchant_id: MerchantId) -> Result<(), JournalError> {
         self.end_claims(merchant_id)?;
         let mut head = layout::read_head(self, merchant_id)?;
-        loop {
-            let records = log.records_after(merchant_id, head)?;
-            let Some(last) = records.last() else { break };
+        let mut records = log.records_after(merchant_id, head)?;
+        // Its rows come first: after a kill in between the next start sees by the end of the log that something is missing.
+        log.each_of_its_rows(merchant_id, &mut |rows| self.replace_rows(&rows))?;
+        while let Some(last) = records.last() {
             head = last.head();
             self.write_fetched(merchant_id, &records)?;
+            records = log.records_after(merchant_id, head)?;
         }
-        log.each_of_its_rows(merchant_id, &mut |rows| self.replace_rows(&rows))?;
         log.note_followed(merchant_id);
         Ok(())
     }

@@ -145,10 +145,15 @@ impl Engine {
 
     /// Sets the log that this store repeats: it fetches what it lacks from there, and writes commits there first. Without
     /// [`EngineOptions::repeats`], or a second time, nothing is changed.
-    pub fn follow(&self, log: Arc<dyn LogElsewhere>) {
+    ///
+    /// # Errors
+    /// It cannot be noted how much of the log the store has.
+    pub fn follow(&self, log: Arc<dyn LogElsewhere>) -> Result<(), JournalError> {
         if self.repeats && self.log_elsewhere.set(Arc::clone(&log)).is_ok() {
+            self.begin_repeating(&log.position())?;
             self.commit_first_in(log);
         }
+        Ok(())
     }
 
     pub(super) fn log_elsewhere(&self) -> Option<&dyn LogElsewhere> {
@@ -189,6 +194,17 @@ impl Engine {
         drop(keeper);
         if !first {
             return Ok(());
+        }
+        // A store that has been made one of its own has no note any more.
+        let repeats = self.note_of_log().is_ok_and(|note| !note.is_empty());
+        if let Some(log) = self.log_elsewhere().filter(|_| repeats) {
+            let note = self.db.put_cf_opt(
+                handle(&self.db, Family::Meta),
+                MetaKey::LogElsewhere.encode(),
+                log.position(),
+                &self.write_options,
+            );
+            note.unwrap_or_else(|error| tracing::warn!(%error, "the next start compares the log with this store"));
         }
         if let Err(error) = self.flush() {
             tracing::warn!(%error, "rows in memory were not written to tables: the next start reads them from the log");
@@ -299,12 +315,17 @@ impl Engine {
     }
 
     /// Writes those batches of a group that may use the reserve of the disk, while the others are refused.
-    fn append_below_reserve(&self, disk: &mut DiskReserve, group: Vec<Append>, reason: &str) -> Vec<AppendVerdict> {
+    fn append_below_reserve(
+        &self,
+        mut disk: MutexGuard<'_, DiskReserve>,
+        group: Vec<Append>,
+        reason: &str,
+    ) -> Vec<AppendVerdict> {
         let refused = || AppendVerdict::Unavailable(reason.to_owned());
         let are_admitted: Vec<bool> = group.iter().map(|append| append.may_use_reserve).collect();
         let admitted: Vec<Append> = group.into_iter().filter(|append| append.may_use_reserve).collect();
         let verdicts = match disk.admit_below_reserve(bytes_of(&admitted), Instant::now()) {
-            Ok(()) => self.append_admitted(&admitted),
+            Ok(()) => self.append_admitted(disk, &admitted),
             Err(reason) => vec![AppendVerdict::Unavailable(reason); admitted.len()],
         };
         let mut verdicts = verdicts.into_iter();
@@ -312,13 +333,25 @@ impl Engine {
         are_admitted.into_iter().map(verdict).map(|verdict| verdict.unwrap_or_else(refused)).collect()
     }
 
-    /// Writes a group for which there is space.
-    fn append_admitted(&self, group: &[Append]) -> Vec<AppendVerdict> {
+    /// Writes a group for which there is space. A log elsewhere is waited for while others may write here: merchants that
+    /// are fetched do not stand behind the commits of others.
+    fn append_admitted(&self, mut disk: MutexGuard<'_, DiskReserve>, group: &[Append]) -> Vec<AppendVerdict> {
         let mut plan = self.claims.plan(group, self.last_commit());
         let first = self.first_commit();
         let places = self.lagging.judge().into_iter().chain(first.as_deref().map(|place| place as _));
-        self.claims.commit_first(&mut plan, places, group, self.last_commit());
+        let commit_first = || self.claims.commit_first(&mut plan, places, group, self.last_commit());
+        if self.repeats {
+            MutexGuard::unlocked(&mut disk, commit_first);
+            plan.number_after(self.last_commit());
+        } else {
+            commit_first();
+        }
         let Some(last) = plan.last_commit else { return plan.committed() };
+        if let Some(reason) = self.stopped.get() {
+            // It is in the log elsewhere, from where the next start fetches it.
+            self.claims.settle(&plan.after, WriteOutcome::NotWritten);
+            return plan.failed(&AppendVerdict::Unknown(reason.clone()));
+        }
         match self.write(group, &plan, last) {
             Ok(()) => {
                 self.last_commit.store(last.0, Ordering::Release);
@@ -419,6 +452,12 @@ impl Engine {
         self.caught_up.write().remove(&merchant_id);
     }
 
+    /// Claims a merchant's log once what the log elsewhere has of it is here.
+    fn claim_fetched(&self, merchant_id: MerchantId) -> Result<Claim, JournalError> {
+        self.fetch_missing(merchant_id)?;
+        self.claims.claim(merchant_id, || layout::read_durable(&self.live(), merchant_id))
+    }
+
     fn remember_caught_up(&self, merchant_id: MerchantId) {
         let mut caught_up = self.caught_up.write();
         if caught_up.len() < CAUGHT_UP_MAX {
@@ -440,8 +479,12 @@ fn bytes_of(group: &[Append]) -> u64 {
 
 impl Journal for Engine {
     fn claim(&self, merchant_id: MerchantId) -> Result<Claim, JournalError> {
-        self.fetch_missing(merchant_id)?;
-        let claim = self.claims.claim(merchant_id, || layout::read_durable(&self.live(), merchant_id))?;
+        let mut claim = self.claim_fetched(merchant_id)?;
+        while self.log_elsewhere().is_some_and(|log| log.may_be_ahead(merchant_id)) {
+            // What the claim has waited for turned out to be written there and not here.
+            self.release(merchant_id, claim.epoch);
+            claim = self.claim_fetched(merchant_id)?;
+        }
         let applied = self.applied(merchant_id).inspect_err(|_| self.release(merchant_id, claim.epoch))?;
         self.lagging.note(merchant_id, applied, claim.head);
         match self.stopped.get() {
@@ -460,12 +503,16 @@ impl Journal for Engine {
             return vec![verdict; group.len()];
         }
         match disk.admit(bytes_of(&group), Instant::now()) {
-            Ok(()) => self.append_admitted(&group),
+            Ok(()) => self.append_admitted(disk, &group),
             Err(reason) => {
                 *self.refused_at.lock() = Some(Instant::now());
-                self.append_below_reserve(&mut disk, group, &reason)
+                self.append_below_reserve(disk, group, &reason)
             }
         }
+    }
+
+    fn refusal(&self) -> Option<String> {
+        self.log_elsewhere().and_then(|log| log.refusal())
     }
 
     fn is_short_of_space(&self) -> bool {
@@ -524,7 +571,7 @@ impl RowStore for Engine {
     }
 
     fn gate(&self, merchant_id: MerchantId) -> Result<RowGate, RowError> {
-        let is_ahead = self.log_elsewhere().is_some_and(|log| log.may_be_ahead(merchant_id));
+        let is_ahead = self.log_elsewhere().is_some_and(|log| log.may_have_told_more(merchant_id));
         // Once caught up, always caught up: every append writes head and position together.
         if !is_ahead && self.caught_up.read().contains(&merchant_id) {
             return Ok(RowGate::Open);

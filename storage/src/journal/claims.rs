@@ -104,6 +104,18 @@ impl WritePlan {
         refused
     }
 
+    /// Numbers the batches that are to be written anew, after `stored`.
+    pub(crate) fn number_after(&mut self, stored: CommitNumber) {
+        let mut last = None;
+        for step in &mut self.steps {
+            if let PlannedBatch::Write { commit, .. } = step {
+                *commit = last.unwrap_or(stored).next();
+                last = Some(*commit);
+            }
+        }
+        self.last_commit = last;
+    }
+
     /// The verdicts when the write of the plan failed.
     pub(crate) fn failed(self, verdict: &AppendVerdict) -> Vec<AppendVerdict> {
         self.verdicts(|_| verdict.clone())

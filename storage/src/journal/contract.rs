@@ -95,6 +95,11 @@ pub trait Journal: Send + Sync + 'static {
     /// last append of a few moments ago tells.
     fn is_short_of_space(&self) -> bool;
 
+    /// The reason for which every batch would be refused now, if there is one. Does not wait.
+    fn refusal(&self) -> Option<String> {
+        None
+    }
+
     /// The durable head of a merchant's log, [`Head::EMPTY`] when there is none.
     ///
     /// # Errors

@@ -18,13 +18,21 @@ pub(crate) enum Treatment {
     Dark = 2,
     /// It closes them.
     Reset = 3,
+    /// It passes on what the client says, swallows the answer, and says that the server has panicked, as one does whose disk
+    /// fails after it has written a commit.
+    Panic = 4,
 }
+
+/// The message of a server that panics (PostgreSQL, "Message Formats", `ErrorResponse`).
+const PANIC: &[u8] = b"E\0\0\0\x34SPANIC\0VPANIC\0C58030\0Mcould not fdatasync file\0\0";
 
 /// A proxy on a port of its own.
 pub(crate) struct Proxy {
     pub(crate) port: u16,
-    /// The treatment of each connection. A new one is passed on, until the next change.
+    /// The treatment of each connection.
     treatments: Arc<Mutex<Vec<Arc<AtomicU8>>>>,
+    /// The treatment of a new one, until the next change.
+    of_new: Arc<AtomicU8>,
     database_port: Arc<AtomicU16>,
 }
 
@@ -33,19 +41,19 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("it is bound").port();
         let treatments: Arc<Mutex<Vec<Arc<AtomicU8>>>> = Arc::default();
-        let database_port = Arc::new(AtomicU16::new(database_port));
-        let (open, before) = (Arc::clone(&treatments), Arc::clone(&database_port));
+        let (database_port, of_new) = (Arc::new(AtomicU16::new(database_port)), Arc::new(AtomicU8::new(0)));
+        let (open, before, begins) = (Arc::clone(&treatments), Arc::clone(&database_port), Arc::clone(&of_new));
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let port = before.load(Ordering::SeqCst);
                 let Ok(database) = TcpStream::connect(("127.0.0.1", port)) else { continue };
-                let treatment = Arc::new(AtomicU8::new(Treatment::Pass as u8));
+                let treatment = Arc::new(AtomicU8::new(begins.load(Ordering::SeqCst)));
                 open.lock().expect("no panic").push(Arc::clone(&treatment));
                 pass(&client, &database, &treatment, Treatment::Dark);
                 pass(&database, &client, &treatment, Treatment::Swallow);
             }
         });
-        Proxy { port, treatments, database_port }
+        Proxy { port, treatments, of_new, database_port }
     }
 
     /// From now on new connections lead to another database.
@@ -58,6 +66,11 @@ impl Proxy {
         for open in self.treatments.lock().expect("no panic").iter() {
             open.store(treatment as u8, Ordering::SeqCst);
         }
+    }
+
+    /// From now on new connections are treated so.
+    pub(crate) fn treat_new(&self, treatment: Treatment) {
+        self.of_new.store(treatment as u8, Ordering::SeqCst);
     }
 }
 
@@ -72,7 +85,12 @@ fn pass(from: &TcpStream, to: &TcpStream, treatment: &Arc<AtomicU8>, swallows: T
             if now == Treatment::Reset as u8 {
                 break;
             }
-            if now < swallows as u8 && to.write_all(&bytes[..count]).is_err() {
+            let panics = now == Treatment::Panic as u8;
+            if panics && swallows == Treatment::Swallow {
+                let _closed_already = to.write_all(PANIC);
+                break;
+            }
+            if (panics || now < swallows as u8) && to.write_all(&bytes[..count]).is_err() {
                 break;
             }
         }
