@@ -1,7 +1,7 @@
 //! The log in a database with a synchronous standby: faults of the server, the database, the standby and the link between
 //! them, drawn by a seed, under load. Every promise is checked after each.
 //!
-//! `TILL_JOURNAL_FAULTS` sets the number of faults, `TILL_CRASH_SEED` repeats the random choices of a printed seed.
+//! `TILL_JOURNAL_FAULTS` sets the number of faults, `TILL_JOURNAL_FAULT` the only kind that is drawn, `TILL_CRASH_SEED` repeats the random choices of a printed seed.
 
 use std::fs;
 use std::thread;
@@ -10,10 +10,12 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::disk::filler::Filler;
-use crate::harness::{EventReceiver, Manner, PATIENCE, TestDice, Volume, directory, from_environment, holds_within};
+use crate::harness::{
+    EventReceiver, Manner, PATIENCE, Start, TestDice, Volume, directory, from_environment, holds_within,
+};
 use crate::journal::postgres::Postgres;
 use crate::journal::proxy::{Proxy, Treatment};
-use crate::journal::{over, succeeds};
+use crate::journal::succeeds;
 
 use super::round::Round;
 
@@ -49,9 +51,28 @@ enum JournalFault {
     TerminatedBackends,
     /// The disk of the data directory is full for a while.
     FullDisk,
+    /// Syncs of the database's log fail for a while: it panics in commits, and recovers.
+    FailedSync,
+    /// The disk of the database's log is full for a while: it panics, too.
+    FullLog,
+    /// The first of the two hosts falls silent, for longer than anybody waits: connections are taken and nothing is said.
+    SilentHost,
+    /// New connections are taken and nothing is said, and the old ones are closed, for longer than anybody waits.
+    DarkNewConnections,
+    /// The standby is away, for longer than anybody waits.
+    StandbyAway,
+    /// Somebody locks the row of a shard, for longer than anybody waits.
+    LockedRow,
+    /// Somebody locks the table of shards, for longer than anybody waits.
+    LockedTable,
+    /// The database warns at each sign-in, as after an upgrade of the system's collations.
+    WarningAtSignIn,
 }
 
-const ALL: [JournalFault; 10] = [
+/// What the faults that outlast the patience of the server have in addition.
+const LONG: Duration = Duration::from_millis(2_500);
+
+const ALL: [JournalFault; 18] = [
     JournalFault::None,
     JournalFault::DeletedDirectory,
     JournalFault::CrashedPrimary,
@@ -62,6 +83,14 @@ const ALL: [JournalFault; 10] = [
     JournalFault::CanceledBackends,
     JournalFault::TerminatedBackends,
     JournalFault::FullDisk,
+    JournalFault::FailedSync,
+    JournalFault::FullLog,
+    JournalFault::SilentHost,
+    JournalFault::DarkNewConnections,
+    JournalFault::StandbyAway,
+    JournalFault::LockedRow,
+    JournalFault::LockedTable,
+    JournalFault::WarningAtSignIn,
 ];
 
 #[test]
@@ -81,11 +110,16 @@ fn run(seed: u64, number: &mut u64, faults: u64) {
     let place = directory();
     let data = volume.as_ref().map_or_else(|| place.path().to_owned(), Volume::path).join("data");
     let mut rig = Rig::start(volume);
-    let start = over(rig.proxy.port)
+    let start = rig
+        .settings()
         .with("TILL_JOURNAL_SECONDS_MAX", "1")
         .with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8")
         .with("TILL_WEBHOOK_RETRY_SECONDS", "1,1,1,1,2,2,2,5,5,5");
     succeeds(start.command(&data), &["journal", "migrate"]);
+    // One kind alone may be named.
+    let named = std::env::var("TILL_JOURNAL_FAULT").ok();
+    let is_drawn = |fault: &JournalFault| named.as_ref().is_none_or(|name| format!("{fault:?}") == *name);
+    let kinds: Vec<JournalFault> = ALL.into_iter().filter(is_drawn).collect();
     let mut round = Round::begin_on(start.server_in(&data), seed);
     let receiver = EventReceiver::start(Manner::Healthy);
     let webhook = json!({ "name": "shop", "destination_url": receiver.url(), "events": ["*"] });
@@ -95,7 +129,7 @@ fn run(seed: u64, number: &mut u64, faults: u64) {
             break;
         }
         *number += 1;
-        let fault = ALL[round.dice.index(ALL.len())];
+        let fault = kinds[round.dice.index(kinds.len())];
         let parts = [0; 3].map(|_| Duration::from_millis(round.dice.between(20, 500)));
         let begun = Instant::now();
         round.load_until(&format!("fault{number}"), |server| {
@@ -103,6 +137,7 @@ fn run(seed: u64, number: &mut u64, faults: u64) {
             rig.inject(fault, parts[1]);
             thread::sleep(parts[2]);
             assert!(server.ended().is_none(), "{fault:?} ended the server");
+            assert_eq!(server.metric("till_journal_shards_lost"), Some(0.0), "{fault:?} lost nothing");
             server.kill();
             rig.mend();
             if matches!(fault, JournalFault::DeletedDirectory) {
@@ -136,16 +171,25 @@ struct Rig {
     primary: Postgres,
     standby: Option<Postgres>,
     proxy: Proxy,
+    /// The way to the database beside the first.
+    second_proxy: Proxy,
     volume: Option<Volume>,
 }
 
 impl Rig {
     fn start(volume: Option<Volume>) -> Rig {
-        let primary = Postgres::start();
+        let primary = Postgres::start_on_failing_disk();
         let standby = primary.standby();
         primary.wait_for_standby(true);
-        let proxy = Proxy::before(primary.port());
-        Rig { primary, standby: Some(standby), proxy, volume }
+        let [proxy, second_proxy] = [(); 2].map(|()| Proxy::before(primary.port()));
+        Rig { primary, standby: Some(standby), proxy, second_proxy, volume }
+    }
+
+    /// The settings of a server that knows two hosts.
+    fn settings(&self) -> Start {
+        let (first, second) = (self.proxy.port, self.second_proxy.port);
+        let address = format!("postgres://till@127.0.0.1:{first},127.0.0.1:{second}/till");
+        Start::default().with("TILL_JOURNAL", &address)
     }
 
     /// Does its worst for about `lasts`.
@@ -161,9 +205,27 @@ impl Rig {
             JournalFault::DarkLink => self.treat(Treatment::Dark, lasts),
             JournalFault::SwallowedAnswers => self.treat(Treatment::Swallow, lasts),
             JournalFault::ClosedConnections => self.proxy.treat_open(Treatment::Reset),
-            JournalFault::CanceledBackends => self.without_standby(lasts, "pg_cancel_backend"),
-            JournalFault::TerminatedBackends => self.without_standby(lasts, "pg_terminate_backend"),
+            JournalFault::CanceledBackends => self.without_standby(lasts, Some("pg_cancel_backend")),
+            JournalFault::TerminatedBackends => self.without_standby(lasts, Some("pg_terminate_backend")),
             JournalFault::FullDisk => self.fill_disk(lasts),
+            JournalFault::FailedSync => self.primary.fail_disk("sync", lasts),
+            JournalFault::FullLog => self.primary.fail_disk("full", lasts),
+            JournalFault::SilentHost => self.silence(Treatment::Dark, &[&self.proxy], lasts + LONG),
+            JournalFault::DarkNewConnections => {
+                self.silence(Treatment::Reset, &[&self.proxy, &self.second_proxy], lasts + LONG);
+            }
+            JournalFault::StandbyAway => self.without_standby(lasts + LONG, None),
+            JournalFault::LockedRow => {
+                let shard = lasts.as_millis() % 64;
+                self.lock(&format!("select 1 from till.shard where shard = {shard} for update"), lasts + LONG);
+            }
+            JournalFault::LockedTable => self.lock("lock table till.shard in access exclusive mode", lasts + LONG),
+            JournalFault::WarningAtSignIn => {
+                self.primary.sql("update pg_database set datcollversion = '0.0' where datname = 'till'");
+                self.proxy.treat_open(Treatment::Reset);
+                thread::sleep(lasts);
+                self.primary.sql("update pg_database set datcollversion = null where datname = 'till'");
+            }
         }
     }
 
@@ -178,18 +240,40 @@ impl Rig {
         self.primary.stop("immediate");
         self.primary = self.standby.take().expect("there is one between two faults");
         self.primary.promote();
-        self.proxy.lead_to(self.primary.port());
-        self.proxy.treat_open(Treatment::Reset);
+        for proxy in [&self.proxy, &self.second_proxy] {
+            proxy.lead_to(self.primary.port());
+            proxy.treat_open(Treatment::Reset);
+        }
         self.standby = Some(self.primary.standby());
     }
 
-    /// Statements of the server are ended while their commits wait for the standby.
-    fn without_standby(&self, lasts: Duration, end: &str) {
+    /// Connections that are open are treated in one way, and new ones get no word.
+    fn silence(&self, of_open: Treatment, proxies: &[&Proxy], lasts: Duration) {
+        for proxy in proxies {
+            proxy.treat_new(Treatment::Dark);
+            proxy.treat_open(of_open);
+        }
+        thread::sleep(lasts);
+        for proxy in proxies {
+            proxy.treat_new(Treatment::Pass);
+            proxy.treat_open(Treatment::Reset);
+        }
+    }
+
+    /// Somebody takes a lock and keeps it.
+    fn lock(&self, lock: &str, lasts: Duration) {
+        self.primary.sql(&format!("begin; {lock}; select pg_sleep({}); rollback", lasts.as_secs_f64()));
+    }
+
+    /// The standby is away. Statements of the server are ended while their commits wait for it.
+    fn without_standby(&self, lasts: Duration, end: Option<&str>) {
         let standby = self.standby.as_ref().expect("there is one between two faults");
         standby.stop("immediate");
         thread::sleep(lasts);
-        self.primary.sql(&format!("select {end}(pid) from pg_stat_activity where application_name = 'till'"));
-        thread::sleep(lasts / 4);
+        if let Some(end) = end {
+            self.primary.sql(&format!("select {end}(pid) from pg_stat_activity where application_name = 'till'"));
+            thread::sleep(lasts / 4);
+        }
         standby.run();
     }
 
@@ -203,6 +287,7 @@ impl Rig {
     /// Everything works again, and the standby has what the primary has.
     fn mend(&self) {
         self.proxy.treat_open(Treatment::Reset);
+        self.second_proxy.treat_open(Treatment::Reset);
         self.primary.wait_for_standby(true);
     }
 }

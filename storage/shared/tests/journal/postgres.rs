@@ -14,6 +14,8 @@ use tempfile::TempDir;
 pub(crate) struct Postgres {
     directory: TempDir,
     port: u16,
+    /// True when its disk can be made to fail.
+    can_fail: bool,
 }
 
 impl Postgres {
@@ -31,13 +33,60 @@ impl Postgres {
         server
     }
 
+    /// Makes a server whose disk can be made to fail, which syncs what it writes.
+    pub(crate) fn start_on_failing_disk() -> Postgres {
+        let mut server = Postgres::start();
+        server.stop("fast");
+        server.prepare_to_fail();
+        server.run();
+        server
+    }
+
+    fn prepare_to_fail(&mut self) {
+        self.can_fail = true;
+        let source = self.directory.path().join("failing_disk.c");
+        fs::write(&source, include_str!("failing_disk.c")).expect("it can be written");
+        run(Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(self.shim()).arg(&source).arg("-ldl"));
+        let configuration = self.data().join("postgresql.conf");
+        let before = fs::read_to_string(&configuration).expect("it is there");
+        fs::write(configuration, before + "fsync = on\nwal_sync_method = fdatasync\n").expect("it can be written");
+    }
+
+    fn shim(&self) -> PathBuf {
+        self.directory.path().join("failing_disk.so")
+    }
+
+    /// Has the disk of the log fail for a while: `sync` or `full`. The server recovers by itself, or is started again.
+    pub(crate) fn fail_disk(&self, fault: &str, lasts: std::time::Duration) {
+        let sign = self.directory.path().join(fault);
+        fs::write(&sign, "").expect("it can be written");
+        std::thread::sleep(lasts);
+        fs::remove_file(&sign).expect("it is there");
+        while !self.is_up() {
+            let status = self.tool("pg_ctl").args(["status", "-D"]).arg(self.data()).output();
+            if !status.expect("the program can be started").status.success() {
+                self.run();
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    }
+
+    fn is_up(&self) -> bool {
+        let port = self.port.to_string();
+        let asked = self.tool("pg_isready").args(["-q", "-h", "127.0.0.1", "-p", &port]).status();
+        asked.expect("the program can be started").success()
+    }
+
     /// A standby of this server, as of now, which follows it.
     pub(crate) fn standby(&self) -> Postgres {
-        let standby = Postgres::somewhere();
+        let mut standby = Postgres::somewhere();
         let port = self.port.to_string();
         let mut copy = standby.tool("pg_basebackup");
         copy.args(["-h", "127.0.0.1", "-p", &port, "-U", "till", "-R", "-X", "stream", "--no-sync", "-c", "fast"]);
         run(copy.arg("-D").arg(standby.data()));
+        if self.can_fail {
+            standby.prepare_to_fail();
+        }
         standby.configure("");
         standby.run();
         standby
@@ -80,7 +129,7 @@ impl Postgres {
     fn somewhere() -> Postgres {
         let directory = tempfile::Builder::new().prefix("till-postgres-").tempdir().expect("a temporary directory");
         let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port();
-        let server = Postgres { directory, port };
+        let server = Postgres { directory, port, can_fail: false };
         if is_root() {
             run(Command::new("chown").arg("postgres").arg(server.directory.path()));
         }
@@ -96,8 +145,11 @@ impl Postgres {
 
     /// Starts the server on its cluster.
     pub(crate) fn run(&self) {
-        let log = self.data().join("log");
-        run(self.tool("pg_ctl").args(["start", "-w", "-s", "-l"]).arg(log).arg("-D").arg(self.data()));
+        let (log, mut start) = (self.data().join("log"), self.tool("pg_ctl"));
+        if self.can_fail {
+            start.env("LD_PRELOAD", self.shim()).env("TILL_FAILING_DISK", self.directory.path());
+        }
+        run(start.args(["start", "-w", "-s", "-l"]).arg(log).arg("-D").arg(self.data()));
     }
 
     /// Ends the server in the way of `pg_ctl`: `fast`, or `immediate` as in a crash.
