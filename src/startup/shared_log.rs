@@ -106,7 +106,7 @@ impl SharedLog {
     }
 }
 
-/// What an auxiliary database lacks of its rows elsewhere.
+/// The rows elsewhere that an auxiliary database lacks.
 pub struct Filling {
     place: SharedRows,
     is_whole: bool,

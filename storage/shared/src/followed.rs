@@ -32,7 +32,7 @@ struct State {
     merchants: HashMap<MerchantId, Lacking>,
     /// The number of those merchants in each shard.
     lacking: HashMap<Shard, usize>,
-    /// How far the store has everything of each shard: by the process that held it, and its number of commits then.
+    /// The commits of each shard up to which the store has everything: the process that held it, and their number then.
     complete: Vec<Complete>,
     /// Shards of which the database does not have exactly the commits that it acknowledged, with the number that it should
     /// have at least.

@@ -313,7 +313,7 @@ pub(crate) fn note_of(format: &Format, complete: &[Complete]) -> Vec<u8> {
     format.identity.into_iter().chain(shards).collect()
 }
 
-/// What a note says of each shard.
+/// The entries of a note, one for each shard.
 fn noted_by(note: &[u8]) -> Vec<Complete> {
     let (shards, _) = note.get(IDENTITY_LEN..).unwrap_or_default().as_chunks::<COMPLETE_LEN>();
     let complete = |shard: &[u8; COMPLETE_LEN]| {

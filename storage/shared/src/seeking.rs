@@ -17,7 +17,7 @@ use crate::standing::Standing;
 /// The pause between two attempts.
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 
-/// What a thread that seeks works with.
+/// The parts that a thread which seeks needs.
 #[derive(Clone)]
 pub(crate) struct Seeker {
     pub(crate) settings: JournalSettings,

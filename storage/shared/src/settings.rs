@@ -54,7 +54,7 @@ pub struct JournalSettings {
     pub(crate) config: Config,
     /// The certificates that are trusted; none: those of the system.
     ca_file: Option<PathBuf>,
-    /// What they say, once it was read.
+    /// The connector that trusts them, once they were read.
     connector: Arc<OnceLock<MakeRustlsConnect>>,
     pub(crate) schema: String,
     pub(crate) patience: Duration,
@@ -87,7 +87,7 @@ impl JournalSettings {
         if !begins || schema.len() > 48 || !schema.bytes().all(is_plain) {
             return Err(SettingsError::Schema);
         }
-        // Where a connection goes is said by `hostaddr`; the name beside it is only compared with the certificate.
+        // A connection goes to `hostaddr`; the name beside it is only compared with the certificate.
         let is_on_this_machine = match config.get_hostaddrs() {
             [] => config.get_hosts().iter().all(is_loopback),
             addresses => addresses.iter().all(IpAddr::is_loopback),

@@ -44,7 +44,7 @@ pub(crate) struct Standing {
     outlives_loss: bool,
 }
 
-/// What became of a write to a shard, as far as it is known.
+/// The present knowledge of a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// It is still sought.
@@ -77,7 +77,7 @@ impl Standing {
         self.state.lock().holds.get(&shard).copied()
     }
 
-    /// How far the store has everything once it has written what was written last.
+    /// The commits up to which the store has everything once it has written the last group.
     pub(crate) fn complete(&self, holder: Uuid) -> Vec<Complete> {
         self.followed.complete(holder, &self.state.lock().holds)
     }
@@ -104,7 +104,7 @@ impl Standing {
         }
     }
 
-    /// What is known of a shard.
+    /// The present knowledge of a shard.
     pub(crate) fn found(&self, shard: Shard) -> Found {
         let state = self.state.lock();
         match state.holds.get(&shard) {

@@ -481,7 +481,7 @@ impl Journal for Engine {
     fn claim(&self, merchant_id: MerchantId) -> Result<Claim, JournalError> {
         let mut claim = self.claim_fetched(merchant_id)?;
         while self.log_elsewhere().is_some_and(|log| log.may_be_ahead(merchant_id)) {
-            // What the claim has waited for turned out to be written there and not here.
+            // The claim has waited for a batch that was written there and not here.
             self.release(merchant_id, claim.epoch);
             claim = self.claim_fetched(merchant_id)?;
         }

@@ -69,7 +69,7 @@ enum JournalFault {
     WarningAtSignIn,
 }
 
-/// What the faults that outlast the patience of the server have in addition.
+/// The additional time of faults that outlast the patience of the server.
 const LONG: Duration = Duration::from_millis(2_500);
 
 const ALL: [JournalFault; 18] = [
