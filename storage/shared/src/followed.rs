@@ -129,8 +129,7 @@ impl Followed {
         self.state.lock().lost.len()
     }
 
-    /// How far the store has everything of each shard that this process holds, and of the others, once it has written what was
-    /// written last.
+    /// The commits of each shard up to which the store has everything once it has written the last group.
     pub(crate) fn complete(&self, holder: Uuid, holds: &Holds) -> Vec<Complete> {
         let mut state = self.state.lock();
         let State { lacking, complete, .. } = &mut *state;

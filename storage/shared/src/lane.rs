@@ -128,9 +128,12 @@ impl Lane {
             let written = self.write(rest.iter().map(|append| shard(append)), group, &mut outcomes);
             let Err(error) = written else { break };
             let refused = FirstVerdict::Unavailable(error.to_string());
-            let found = self.merchants_ahead(&rest).unwrap_or_default();
+            // Shards that have an outcome may have been written just now: their records are there.
+            let refusable: Vec<&Append> =
+                rest.into_iter().filter(|append| !outcomes.contains_key(&shard(append))).collect();
+            let found = self.merchants_ahead(&refusable).unwrap_or_default();
             if found.is_empty() {
-                outcomes.extend(rest.iter().map(|append| (shard(append), refused.clone())));
+                outcomes.extend(refusable.iter().map(|append| (shard(append), refused.clone())));
             }
             for merchant_id in found {
                 standing.followed.note_lacking(merchant_id);
@@ -294,8 +297,8 @@ impl Lane {
                     unwritten.insert(shard, hold);
                     continue;
                 }
-                (Found::Nothing | Found::NotHeld, Some(reason)) => FirstVerdict::Unknown(reason.to_owned()),
-                (Found::Nothing, None) => FirstVerdict::Unavailable("it is not known who holds the log".to_owned()),
+                (Found::Sought | Found::NotHeld, Some(reason)) => FirstVerdict::Unknown(reason.to_owned()),
+                (Found::Sought, None) => FirstVerdict::Unavailable("it is not known who holds the log".to_owned()),
                 (Found::NotHeld, None) => self.verdict_without_hold(shard),
             };
             outcomes.insert(shard, outcome);

@@ -140,7 +140,7 @@ impl SharedRows {
         match self.standing.found(shard) {
             Found::Held(hold) if hold.commits == before + 1 => FirstVerdict::Written,
             Found::Held(_) => FirstVerdict::Unavailable("the database of the log did not write it".to_owned()),
-            Found::Nothing | Found::NotHeld => self.lane.lock().verdict_without_hold(shard),
+            Found::Sought | Found::NotHeld => self.lane.lock().verdict_without_hold(shard),
         }
     }
 }

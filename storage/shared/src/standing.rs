@@ -48,7 +48,7 @@ pub(crate) struct Standing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// It is still sought.
-    Nothing,
+    Sought,
     /// The shard is held.
     Held(Hold),
     /// Another process holds the shard, or it is lost.
@@ -95,7 +95,7 @@ impl Standing {
     /// Checks that a shard is this process's, and that nothing of it is sought.
     pub(crate) fn check_held(&self, shard: Shard) -> Result<(), SharedJournalError> {
         match self.found(shard) {
-            Found::Nothing => {
+            Found::Sought => {
                 Err(SharedJournalError::Unreachable("the outcome of an earlier write is not known yet".to_owned()))
             }
             Found::Held(_) => Ok(()),
@@ -108,7 +108,7 @@ impl Standing {
     pub(crate) fn found(&self, shard: Shard) -> Found {
         let state = self.state.lock();
         match state.holds.get(&shard) {
-            _ if state.sought.contains_key(&shard) => Found::Nothing,
+            _ if state.sought.contains_key(&shard) => Found::Sought,
             Some(hold) => Found::Held(*hold),
             None => Found::NotHeld,
         }

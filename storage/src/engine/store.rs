@@ -195,8 +195,8 @@ impl Engine {
         if !first {
             return Ok(());
         }
-        // A store that has been made one of its own has no note any more.
-        let repeats = self.note_of_log().is_ok_and(|note| !note.is_empty());
+        // A store that has been made one of its own has no note any more, and what is under way there is not here.
+        let repeats = self.note_of_log().is_ok_and(|note| !note.is_empty()) && !self.claims.is_writing();
         if let Some(log) = self.log_elsewhere().filter(|_| repeats) {
             let note = self.db.put_cf_opt(
                 handle(&self.db, Family::Meta),

@@ -229,6 +229,11 @@ impl Claims {
         }
     }
 
+    /// True between [`Claims::plan`] and [`Claims::settle`].
+    pub(crate) fn is_writing(&self) -> bool {
+        self.lock().slots.values().any(|slot| slot.being_written)
+    }
+
     /// Ends the step that [`Claims::plan`] began, with the durable states of the plan and the outcome of its write.
     pub(crate) fn settle(&self, planned: &ByMerchant<Durable>, outcome: WriteOutcome) {
         let mut inner = self.lock();

@@ -304,6 +304,30 @@ fn a_database_that_cannot_be_reached_refuses_at_once() {
     assert_eq!((log(&journal, SHOP).len(), journal.stats().uncertain), (2, 0));
 }
 
+/// A shard that is sent once more meets a record that is there: what another shard has written before is no refusal.
+#[test]
+fn what_was_written_before_a_record_was_found_is_not_refused() {
+    let server = server();
+    let (journal, mut shop, mut cafe) = (opened(&server), chain(SHOP), chain(CAFE));
+    assert_eq!(commit(&journal, &[shop.batch(&[b"1"])]), [FirstVerdict::Written]);
+    let (shard, foreign) = (written_shard(&server), shop.clone().batch(&[b"of a commit that nobody knows of"]));
+    insert(&server, &foreign);
+    // As an abandoned claim of this process: the shard of the shop takes no part in the first statement.
+    server.sql(&format!("update till.shard set epoch = epoch + 1 where shard = {shard}"));
+    let verdicts = commit(&journal, &[shop.batch(&[b"2"]), cafe.batch(&[b"1"])]);
+    assert!(matches!(verdicts[..], [FirstVerdict::Unavailable(_), FirstVerdict::Written]), "{verdicts:?}");
+    assert_eq!(log(&journal, CAFE).len(), 1);
+    assert!(journal.may_be_ahead(SHOP) && !journal.may_be_ahead(CAFE));
+}
+
+/// Inserts a record as if a commit of nobody's had.
+fn insert(server: &Postgres, append: &Append) {
+    let record = &append.records[0];
+    let hex: String = record.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let (merchant, sequence) = (uuid(append.merchant_id), record.sequence.0);
+    server.sql(&format!("insert into till.record values ('{merchant}', {sequence}, '\\x{hex}')"));
+}
+
 #[test]
 fn a_merchant_whose_next_record_is_there_is_compared_and_refuses_no_other() {
     let server = server();
@@ -316,8 +340,7 @@ fn a_merchant_whose_next_record_is_there_is_compared_and_refuses_no_other() {
     let (before, mut neighbor, mut cafe) = (shop.head, chain(merchant(neighbor)), chain(CAFE));
     neighbor.head = journal_head(&journal, neighbor.merchant_id);
     let foreign = shop.clone().batch(&[b"of a commit that nobody knows of"]);
-    let hex: String = foreign.records[0].bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    server.sql(&format!("insert into till.record select merchant_id, 2, '\\x{hex}' from till.record where sequence = 1 and merchant_id = '{}'", uuid(SHOP)));
+    insert(&server, &foreign);
     let group = [shop.clone().batch(&[b"2"]), neighbor.batch(&[b"2"]), cafe.batch(&[b"1"])];
     let verdicts = commit(&journal, &group);
     let [FirstVerdict::Unavailable(_), FirstVerdict::Written, FirstVerdict::Written] = &verdicts[..] else {
