@@ -46,6 +46,7 @@ mod power_cut;
 mod checkpoint_prefix;
 mod open_effects;
 mod archived;
+mod losing;
 mod replicated;
 
 /// Kill, start, check, again and again.

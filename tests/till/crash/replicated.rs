@@ -17,6 +17,7 @@ use crate::journal::postgres::Postgres;
 use crate::journal::proxy::{Proxy, Treatment};
 use crate::journal::succeeds;
 
+use super::losing;
 use super::round::Round;
 
 /// Faults of one database, after which another one is made.
@@ -67,12 +68,16 @@ enum JournalFault {
     LockedTable,
     /// The database warns at each sign-in, as after an upgrade of the system's collations.
     WarningAtSignIn,
+    /// The primary is gone for good, and its standby promoted, which lacks what was committed last. It ends a round.
+    LosingPromotion,
+    /// The same, and another server claims the log and writes to it before this one meets it.
+    SetBack,
 }
 
 /// The additional time of faults that outlast the patience of the server.
 const LONG: Duration = Duration::from_millis(2_500);
 
-const ALL: [JournalFault; 18] = [
+const ALL: [JournalFault; 20] = [
     JournalFault::None,
     JournalFault::DeletedDirectory,
     JournalFault::CrashedPrimary,
@@ -91,6 +96,8 @@ const ALL: [JournalFault; 18] = [
     JournalFault::LockedRow,
     JournalFault::LockedTable,
     JournalFault::WarningAtSignIn,
+    JournalFault::LosingPromotion,
+    JournalFault::SetBack,
 ];
 
 #[test]
@@ -124,6 +131,7 @@ fn run(seed: u64, number: &mut u64, faults: u64) {
     let receiver = EventReceiver::start(Manner::Healthy);
     let webhook = json!({ "name": "shop", "destination_url": receiver.url(), "events": ["*"] });
     round.merchants.iter().for_each(|merchant| drop(merchant.shop.call("connect-webhook", &webhook).ok()));
+    let mut losing_fault = None;
     for _ in 0..FAULTS_OF_A_ROUND {
         if *number == faults {
             break;
@@ -131,6 +139,10 @@ fn run(seed: u64, number: &mut u64, faults: u64) {
         *number += 1;
         let fault = kinds[round.dice.index(kinds.len())];
         let parts = [0; 3].map(|_| Duration::from_millis(round.dice.between(20, 500)));
+        if matches!(fault, JournalFault::LosingPromotion | JournalFault::SetBack) {
+            losing_fault = Some((fault, parts[0]));
+            break;
+        }
         let begun = Instant::now();
         round.load_until(&format!("fault{number}"), |server| {
             thread::sleep(parts[0]);
@@ -148,7 +160,13 @@ fn run(seed: u64, number: &mut u64, faults: u64) {
     }
     let events = check_events(&round, &receiver);
     println!("{}; {events} events in {} requests", round.report(), receiver.requests());
-    round.end();
+    let Some((fault, lasts)) = losing_fault else {
+        round.end();
+        return;
+    };
+    let begun = Instant::now();
+    losing::lose(&mut round, &mut rig, lasts, matches!(fault, JournalFault::SetBack).then_some(&start));
+    println!("fault {number}: {fault:?}, {} ms", begun.elapsed().as_millis());
 }
 
 /// Every event of every merchant arrives; returns their number.
@@ -167,7 +185,7 @@ fn check_events(round: &Round, receiver: &EventReceiver) -> usize {
 }
 
 /// A primary, its synchronous standby, and the link to the server.
-struct Rig {
+pub(super) struct Rig {
     primary: Postgres,
     standby: Option<Postgres>,
     proxy: Proxy,
@@ -195,7 +213,10 @@ impl Rig {
     /// Does its worst for about `lasts`.
     fn inject(&mut self, fault: JournalFault, lasts: Duration) {
         match fault {
-            JournalFault::None | JournalFault::DeletedDirectory => {}
+            JournalFault::None
+            | JournalFault::DeletedDirectory
+            | JournalFault::LosingPromotion
+            | JournalFault::SetBack => {}
             JournalFault::CrashedPrimary => {
                 self.primary.stop("immediate");
                 thread::sleep(lasts);
@@ -235,16 +256,38 @@ impl Rig {
         self.proxy.treat_open(Treatment::Reset);
     }
 
+    /// The primary acknowledges what its standby never hears of for a while, and is gone. `before` is given the address of
+    /// the new primary, which the server does not know yet.
+    pub(super) fn lose_last_commits(&mut self, lasts: Duration, before: impl FnOnce(&str)) {
+        self.standby.as_ref().expect("there is one between two faults").stop("immediate");
+        self.primary.wait_for_standby(false);
+        thread::sleep(lasts);
+        self.primary.stop("immediate");
+        let standby = self.standby.take().expect("it was stopped");
+        standby.run();
+        standby.promote();
+        standby.wait_for_standby(false);
+        before(&standby.address());
+        self.primary = standby;
+        self.lead_to_primary();
+        self.standby = Some(self.primary.standby());
+        self.mend();
+    }
+
     /// The standby becomes the primary, and gets a standby of its own.
     fn promote(&mut self) {
         self.primary.stop("immediate");
         self.primary = self.standby.take().expect("there is one between two faults");
         self.primary.promote();
+        self.lead_to_primary();
+        self.standby = Some(self.primary.standby());
+    }
+
+    fn lead_to_primary(&self) {
         for proxy in [&self.proxy, &self.second_proxy] {
             proxy.lead_to(self.primary.port());
             proxy.treat_open(Treatment::Reset);
         }
-        self.standby = Some(self.primary.standby());
     }
 
     /// Connections that are open are treated in one way, and new ones get no word.
