@@ -10,8 +10,8 @@ CONNECTIONS ?= 1024
 BASE ?= main
 
 NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
-# Half of the time the tests wait: for disks, deadlines, servers. Twice as many run as there are processors.
-TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
+# Much of the time the tests wait: for disks, deadlines, servers. Three times as many run as there are processors.
+TEST_THREADS ?= $(shell echo $$((3 * $$(nproc))))
 
 .PHONY: run test build optimized lint bench bench-compare bench-regression package crash journal-faults power-cut damage overload fairness checkpoint-load disk-full upgrade-store test-clients test-browser test-browser-short screenshots tools
 

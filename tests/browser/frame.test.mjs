@@ -82,7 +82,7 @@ scene("a declined card can be followed by another, a challenge moves the shop's 
   assert.equal(all.length, 2);
 });
 
-scene("[short] the form says the true reason of each failure", async ({ shop, page }) => {
+scene("the form says the true reason of each failure", async ({ shop, page }) => {
   const frame = await openMounted(shop, page);
   const reasons = [
     ["4000000000009995", "insufficient_funds", "There is not enough money on this card or account."],

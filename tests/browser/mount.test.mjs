@@ -340,7 +340,7 @@ scene("an option that does not go with a checkout is a TypeError that names it",
   assert.match(update, /^TypeError: update: option "amount" does not go with "checkout"/);
 });
 
-scene("[short] the id alone, another secret, another installation: a frame that says nothing", async ({ till, shop, page, customer }) => {
+scene("the id alone, another secret, another installation: a frame that says nothing", async ({ till, shop, page, customer }) => {
   const { url, id } = await shop.checkout();
   const app = await shop.addInstallation("App", "example.shop", "IOS");
   const ofApp = await shop.checkout({ installation_id: app });

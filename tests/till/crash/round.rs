@@ -40,7 +40,7 @@ pub(super) struct Round {
 
 /// Runs the rounds that the environment asks for.
 pub(super) fn run_all() {
-    let rounds: u64 = from_environment("TILL_CRASH_ROUNDS", 5);
+    let rounds: u64 = from_environment("TILL_CRASH_ROUNDS", 3);
     let mut seed = TestDice::seed("TILL_CRASH_SEED");
     for number in 1..=rounds {
         println!("round {number} of {rounds}: seed {seed}");

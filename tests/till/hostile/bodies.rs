@@ -240,8 +240,12 @@ pub(super) fn never_acceptable() -> Vec<Vec<u8>> {
         format!("{{{}}}", (0..20_000).map(|number| format!("\"k{number}\":{{}}")).collect::<Vec<_>>().join(","))
             .into_bytes(),
     );
-    bodies.push(vec![b' '; (1 << 20) + 1]);
     bodies
+}
+
+/// A body of one byte more than any call may have.
+pub(super) fn too_large() -> Vec<u8> {
+    vec![b' '; (1 << 20) + 1]
 }
 
 /// Values that have broken other servers before, as JSON text.
