@@ -28,6 +28,7 @@ mod service;
 mod configuration;
 mod process;
 mod startup;
+mod counted;
 mod exposition;
 mod server_status;
 mod supervision;
@@ -59,9 +60,10 @@ pub use endpoints::merchants::functions as merchant_endpoints;
 pub use endpoints::sdk::functions as sdk_endpoints;
 #[cfg(feature = "pages")]
 pub use pages::browser_pages;
+pub use protocol::connection::ConnectionLimits;
 pub use protocol::declaration::Package;
 pub use protocol::dispatch::{Dispatcher, Entrance};
-pub use protocol::transport::{ConnectionLimits, Listener, ListenerSettings, ReservedAddress};
+pub use protocol::transport::{Listener, ListenerSettings, ReservedAddress};
 pub use service::{LastUsed, NoteFiles, SdkRate, SdkWrites, Service, Shared};
 
 // For tests that compare answers and documents with what the program says.

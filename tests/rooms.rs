@@ -9,7 +9,7 @@ mod sources;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use imports::circles;
+use imports::{between_siblings, circles, circles_of};
 use sources::{Code, code_of, manifest, read, rust_files, tokens};
 
 /// A row of the table.
@@ -358,4 +358,73 @@ fn no_variable_of_the_build_is_named_as_a_setting() {
     let build = read("benches/load/build.rs");
     assert!(build.contains("cargo::rustc-env="), "it names variables");
     assert!(!build.contains("rustc-env=TILL_"), "a variable of the build would refuse every start by `cargo run`");
+}
+
+/// The rows of a table of the architecture, cell by cell, below a header that begins with these words.
+fn architecture_table(header: &str) -> Vec<Vec<String>> {
+    let text = read("ARCHITECTURE.md");
+    let (_, rows) = text.split_once(&format!("\n| {header} |")).expect("the table is there");
+    let rows = rows.lines().skip(2).take_while(|line| line.starts_with('|'));
+    rows.map(|row| row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()).collect()
+}
+
+#[test]
+fn the_architecture_has_the_same_rooms() {
+    let rows = architecture_table("room");
+    for room in &TABLE {
+        let directory = if room.directory == "." { "src" } else { room.directory };
+        let row = rows.iter().find(|row| row[0].starts_with(&format!("`{directory}/`")));
+        let may_use = &row.unwrap_or_else(|| panic!("{directory} has no row"))[2];
+        let named = |other: &Room| may_use.contains(&format!("`{}`", other.directory));
+        let named: BTreeSet<&str> = TABLE.iter().filter(|other| named(other)).map(|other| other.directory).collect();
+        let package = |directory: &str| manifest(directory)["package"]["name"].as_str().expect("a name").to_owned();
+        let named: BTreeSet<String> = named.into_iter().map(package).collect();
+        let allowed: BTreeSet<String> = room.may_use.iter().map(|name| (*name).to_owned()).collect();
+        assert!(
+            named == allowed || may_use.starts_with("all") || may_use.contains("all below"),
+            "{directory}: {named:?}"
+        );
+    }
+}
+
+/// The order of the files and folders in a folder: groups from above to below.
+fn order_of(cell: &str) -> Vec<Vec<&str>> {
+    cell.split('>').map(|group| group.split(',').map(str::trim).collect()).collect()
+}
+
+#[test]
+fn folders_keep_the_order_of_the_architecture() {
+    let rows = architecture_table("sources");
+    let mut against = Vec::new();
+    for room in &TABLE {
+        assert!(rows.iter().any(|row| row[0] == format!("`{}`", room.sources)), "{} has no order", room.sources);
+        let arrows = between_siblings(room.sources);
+        for row in rows.iter().filter(|row| arrows.keys().any(|(folder, _)| row[0] == format!("`{folder}`"))) {
+            let (folder, order) = (row[0].trim_matches('`'), order_of(&row[1]));
+            let place = |child: &str| {
+                let place = order.iter().position(|group| group.contains(&child));
+                place.unwrap_or_else(|| panic!("{folder}/{child} has no place in the order"))
+            };
+            for ((_, (from, to)), files) in arrows.iter().filter(|((of, _), _)| of == folder) {
+                if place(from) >= place(to) {
+                    against.push(format!("{folder}: {from} -> {to}: {files:?}"));
+                }
+            }
+        }
+    }
+    assert!(against.is_empty(), "{} arrows go up:\n{}", against.len(), against.join("\n"));
+}
+
+#[test]
+fn no_folders_import_each_other_in_a_circle() {
+    let mut knots = Vec::new();
+    for room in &TABLE {
+        let arrows = between_siblings(room.sources);
+        let folders: BTreeSet<&String> = arrows.keys().map(|(folder, _)| folder).collect();
+        for folder in folders {
+            let within = arrows.keys().filter(|(of, _)| of == folder).map(|(_, siblings)| siblings.clone()).collect();
+            knots.extend(circles_of(&within).into_iter().map(|circle| format!("{folder}: {circle:?}")));
+        }
+    }
+    assert!(knots.is_empty(), "{} knots:\n{}", knots.len(), knots.join("\n"));
 }

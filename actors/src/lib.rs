@@ -2,6 +2,7 @@
 
 pub mod acquirer;
 mod background;
+mod changes;
 pub mod clock;
 mod counts;
 mod effects;
@@ -15,9 +16,9 @@ pub mod webhooks;
 
 pub use acquirer::security_codes;
 pub use clock::MerchantClocks;
-pub use counts::{ActionStep, Counts, FAILURE_CODES, PaymentCounts, RecordCounts};
+pub use counts::{ActionStep, Counts, FAILURE_CODES, PaymentCounts, RecordCounts, RemovedRows};
 pub use effects::{AGES_SECONDS, Acquirers, DecidedCalls, OldestOpen, OpenEffects};
 pub use engine::{Dependencies, Engine, EngineOptions, Silent, StartError, name_thread};
 pub use merchant::{Answered, Denied, FailedOutcome, Reply, Secret};
-pub use removal::{EXPIRY_PAUSE, RemovedRows};
+pub use removal::EXPIRY_PAUSE;
 pub use store::Store;

@@ -7,8 +7,9 @@ use till_domain::ids::KeyId;
 
 use super::MerchantCaller;
 use crate::protocol::api_error::ApiError;
+use crate::protocol::connection::{ShareOf, address_group};
 use crate::protocol::declaration::Package;
-use crate::protocol::dispatch::{AdmissionGate, Arrival, CallsPerSecond, ShareOf, address_group};
+use crate::protocol::dispatch::{AdmissionGate, Arrival, CallsPerSecond};
 
 /// Limits the rates of the public listener's callers.
 pub struct PublicGate {

@@ -10,7 +10,7 @@ use anyhow::{Context, anyhow};
 use rustls::ServerConfig;
 
 use crate::configuration::{Configuration, TlsFiles};
-use crate::exposition::CERTIFICATE_ENDS;
+use crate::counted::CERTIFICATE_ENDS;
 use crate::protocol::transport::ReservedAddress;
 use crate::service::Reloads;
 use crate::tls::Certificates;

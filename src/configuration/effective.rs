@@ -18,7 +18,7 @@ use super::archive::ArchiveSettings;
 use super::journal::JournalConfiguration;
 use super::layers::{Layers, Origin};
 use super::settings::{self, Setting};
-use crate::protocol::transport::ForwardedHeader;
+use crate::protocol::connection::ForwardedHeader;
 
 /// The effective configuration, checked as a whole.
 #[derive(Debug, Clone)]

@@ -22,7 +22,7 @@ use till_domain::text::{
 };
 use till_domain::time::Millis;
 
-use crate::protocol::arguments::{Field, FieldOf, NamedId};
+use crate::protocol::arguments::{Field, FieldOf, NamedId, id};
 use crate::protocol::declaration::{Integer, Text, ValueType, words_of};
 use crate::protocol::field;
 use crate::protocol::json::Json;
@@ -99,11 +99,6 @@ pub(super) use words;
 /// Text of up to this number of characters, without control characters. A limit in bytes is also a limit in characters.
 pub(super) const fn printable(most: usize, example: &'static str) -> ValueType {
     ValueType::Text(Text::of(1, most, example).matching(PRINTABLE))
-}
-
-/// An id of one kind.
-pub(crate) const fn id<T: NamedId>() -> Field<T> {
-    Field { value_type: ValueType::Id(T::PREFIX), parse: |value| field::from_text(T::WHAT, str::parse::<T>)(value) }
 }
 
 /// A payment session. A card's token is not one yet.

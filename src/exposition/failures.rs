@@ -1,6 +1,6 @@
 //! Time series of requests that failed on the server's side, present from the start.
 
-use super::counted::REQUESTS;
+use crate::counted::REQUESTS;
 use crate::protocol::api_error::Code;
 
 /// The codes that alerts watch.

@@ -1,6 +1,5 @@
 //! The metrics of `/metrics`: some are counted here, others are read from the parts that count them.
 
-mod counted;
 mod engine;
 mod failures;
 mod families;
@@ -8,10 +7,6 @@ mod journal;
 mod process;
 mod store;
 
-pub use counted::{
-    CERTIFICATE_ENDS, CHECKPOINTS, CONNECTIONS_EVICTED, CONNECTIONS_OPEN, CONNECTIONS_REFUSED, RELOADS,
-    REQUEST_SECONDS, REQUESTS, calls_answered, connections_refused,
-};
 pub use engine::{expose_archive, expose_calls, expose_engine};
 pub use failures::count_failures_from_zero;
 pub use families::Families;

@@ -168,6 +168,11 @@ pub trait NamedId: Id + FromStr + Display {
     const WHAT: &'static str;
 }
 
+/// An id of one kind.
+pub(crate) const fn id<T: NamedId>() -> Field<T> {
+    Field { value_type: ValueType::Id(T::PREFIX), parse: |value| field::from_text(T::WHAT, str::parse::<T>)(value) }
+}
+
 /// The three arguments that select a page of a list.
 pub struct PageArguments<K> {
     kind: PhantomData<fn() -> K>,

@@ -6,12 +6,14 @@
 
 pub mod api_error;
 pub(crate) mod arguments;
+pub mod connection;
 pub mod declaration;
 pub mod dispatch;
 pub mod fault;
 pub mod field;
 pub mod fields;
 pub mod json;
+mod memory_budget;
 mod pages;
 mod pipelining;
 pub mod quality;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use till_actors::PaymentCounts;
 
-use crate::exposition::{calls_answered, connections_refused};
+use crate::counted::{calls_answered, connections_refused};
 use crate::service::{Service, Shared};
 
 /// The time that is counted, at least; less only when the server has not run for as long.

@@ -4,12 +4,12 @@ mod callers;
 mod lists;
 mod operations;
 mod submission;
+mod usage;
 
 #[cfg(feature = "pages")]
 pub use callers::{AskedCustomer, Returning, ShownCheckout, ShownForm, WaitingCustomer, in_ascii};
 pub use callers::{
-    CheckoutReference, LastUsed, NamedInstallation, OfferedCheckout, PlanTerms, SdkCaller, SdkWrites, given_up_to,
-    plan_terms, returned_to,
+    CheckoutReference, NamedInstallation, OfferedCheckout, PlanTerms, SdkCaller, given_up_to, plan_terms, returned_to,
 };
 pub use lists::{
     ActivityTerms, AmountRange, EveryMerchant, FilterText, Filtered, FoundMetadata, IdSpan, ItemPage, ItemRange,
@@ -22,3 +22,4 @@ pub use operations::{
     RewrapKeyring, error_chain,
 };
 pub use submission::{RETRY_AFTER_SECONDS, Reader, SdkRate, Service, Shared, TestTurn, refused};
+pub use usage::{LastUsed, SdkWrites};

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use till_actors::Silent;
 use till_storage::statistics::StatisticsSource;
 
+use super::Notifier;
 use super::notifier::watchdog_interval;
-use super::{Notifier, Pulse};
+use crate::protocol::transport::Pulse;
 use crate::service::Service;
 
 /// The limit of the time for which the commit thread may be blocked by a store that stalls writes until tables are

@@ -12,8 +12,10 @@
 
 use till_domain::ids::MerchantId;
 
-use crate::journal::{Append, CommitNumber, RowWrite, Sequence};
+use crate::journal::Append;
 use crate::keys::UnarchivedKey;
+use crate::positions::{CommitNumber, Sequence};
+use crate::rows::RowWrite;
 
 /// A row of the vault that a commit wrote, or deleted when it has no value.
 #[derive(Clone, PartialEq, Eq)]

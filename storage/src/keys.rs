@@ -20,7 +20,7 @@
 
 use till_domain::ids::MerchantId;
 
-use crate::journal::{CommitNumber, Head, Sequence};
+use crate::positions::{CommitNumber, Head, Sequence};
 
 /// Bytes of a merchant id at the front of a key.
 pub const MERCHANT_LEN: usize = 16;

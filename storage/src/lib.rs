@@ -6,12 +6,12 @@
 
 pub mod family;
 pub mod keys;
+mod positions;
 pub mod journal;
 pub mod rows;
 pub mod memory;
 pub mod commit;
 pub mod archive_queue;
-pub mod first_commit;
 pub mod engine;
 pub mod statistics;
 pub mod turns;

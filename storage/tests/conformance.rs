@@ -21,11 +21,11 @@ use till_storage::engine::{Engine, EngineOptions, RepeatedLog};
 use till_storage::family::Family;
 use till_storage::journal::record::{self, BODY_LEN_MAX};
 use till_storage::journal::{
-    Append, AppendVerdict, CommitNumber, Head, Journal, READ_BYTES_MAX, RowWrite, Sequence, SnapshotWrite,
-    read_record_time,
+    Append, AppendVerdict, CommitNumber, Head, Journal, READ_BYTES_MAX, Sequence, SnapshotWrite, read_record_time,
 };
 use till_storage::keys::{AppliedKey, JournalKey, SnapshotKey};
 use till_storage::memory::{AppendFault, MemoryStore};
+use till_storage::rows::RowWrite;
 use till_storage::rows::{RowError, RowGate, RowRange, RowReader, RowStore, ScanDirection};
 
 const SHOP: MerchantId = merchant(1);

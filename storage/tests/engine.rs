@@ -13,8 +13,9 @@ use till_domain::ids::MerchantId;
 use till_storage::engine::high_water::{FoundMark, HighWater};
 use till_storage::engine::{Engine, EngineOptions, FORMAT, OpenError, ROW_FORMAT};
 use till_storage::family::Family;
-use till_storage::journal::{AppendVerdict, CommitNumber, Journal, RowWrite, Sequence};
+use till_storage::journal::{AppendVerdict, CommitNumber, Journal, Sequence};
 use till_storage::keys::{GivenUpKey, MetaKey};
+use till_storage::rows::RowWrite;
 use till_storage::rows::{RowReader, RowStore};
 
 const SHOP: MerchantId = merchant(1);

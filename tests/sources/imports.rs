@@ -20,15 +20,35 @@ struct Module {
     paths: Vec<(Vec<String>, Option<String>)>,
 }
 
+/// A file or a folder, and another one of the same folder.
+pub(crate) type Siblings = (String, String);
+
+/// What files below a directory of sources take from each other, by the files and folders of one folder that they are in:
+/// the folder with its two children, and the files.
+pub(crate) fn between_siblings(sources: &str) -> BTreeMap<(String, Siblings), BTreeSet<(String, String)>> {
+    let mut found: BTreeMap<_, BTreeSet<(String, String)>> = BTreeMap::new();
+    for (from, to) in crate_of(sources).arrows() {
+        let (at, other) = (module_path(&from, sources), module_path(&to, sources));
+        let depth = at.iter().zip(&other).take_while(|(one, other)| one == other).count();
+        // A folder's own `mod.rs` knows all that is in it.
+        let (Some(child), Some(sibling)) = (at.get(depth), other.get(depth)) else { continue };
+        let folder = [&[sources.to_owned()], &at[..depth]].concat().join("/");
+        found.entry((folder, (child.clone(), sibling.clone()))).or_default().insert((from, to));
+    }
+    found
+}
+
 /// The circles of imports below a directory of sources: for each, its files and what each takes from another.
 pub(crate) fn circles(sources: &str) -> Vec<BTreeSet<(String, String)>> {
-    let modules = code_of(sources)
-        .into_iter()
-        .map(|(file, tokens)| (module_path(&file, sources), Module { paths: paths(&tokens), file }));
-    let krate = Crate { modules: modules.collect() };
-    let arrows = krate.arrows();
+    // A `mod.rs` and a `lib.rs` hold no code of their own, so what they hand on counts where it is used.
+    let hands_on = |file: &str| file.ends_with("/mod.rs") || file.ends_with("/lib.rs");
+    circles_of(&crate_of(sources).arrows().into_iter().filter(|(from, _)| !hands_on(from)).collect())
+}
+
+/// The circles of these arrows.
+pub(crate) fn circles_of(arrows: &BTreeSet<(String, String)>) -> Vec<BTreeSet<(String, String)>> {
     let reached: BTreeMap<&String, BTreeSet<&String>> =
-        arrows.iter().map(|(from, _)| (from, reached_from(from, &arrows))).collect();
+        arrows.iter().map(|(from, _)| (from, reached_from(from, arrows))).collect();
     let reaches = |from: &String, to: &String| reached.get(from).is_some_and(|reached| reached.contains(to));
     let in_circle = |arrow: &&(String, String)| reaches(&arrow.1, &arrow.0);
     let mut found: BTreeMap<BTreeSet<&String>, BTreeSet<(String, String)>> = BTreeMap::new();
@@ -37,6 +57,13 @@ pub(crate) fn circles(sources: &str) -> Vec<BTreeSet<(String, String)>> {
         found.entry(members).or_default().insert(arrow.clone());
     }
     found.into_values().collect()
+}
+
+fn crate_of(sources: &str) -> Crate {
+    let modules = code_of(sources)
+        .into_iter()
+        .map(|(file, tokens)| (module_path(&file, sources), Module { paths: paths(&tokens), file }));
+    Crate { modules: modules.collect() }
 }
 
 /// All files that a file imports, directly or through others.
@@ -65,15 +92,13 @@ fn module_path(file: &str, sources: &str) -> ModulePath {
 }
 
 impl Crate {
-    /// The pairs of files of which the first names something that is in the second. A `mod.rs` and a `lib.rs` hold no
-    /// code of their own, so what they hand on counts where it is used.
+    /// The pairs of files of which the first names something that is in the second.
     fn arrows(&self) -> BTreeSet<(String, String)> {
         let of_module = |(at, module): (&ModulePath, &Module)| {
             let targets = module.paths.iter().filter_map(|(path, _)| self.file_of(at, path, 0));
             targets.map(|to| (module.file.clone(), to.to_owned())).collect::<Vec<_>>()
         };
-        let hands_on = |file: &str| file.ends_with("/mod.rs") || file.ends_with("/lib.rs");
-        self.modules.iter().flat_map(of_module).filter(|(from, to)| from != to && !hands_on(from)).collect()
+        self.modules.iter().flat_map(of_module).filter(|(from, to)| from != to).collect()
     }
 
     /// The file in which the item of a path is, from within a module; None when it is of another crate.
@@ -88,8 +113,9 @@ impl Crate {
         let module = self.modules.get(&at)?;
         let Some(name) = rest.first().filter(|_| steps < 8) else { return Some(&module.file) };
         let reexport = module.paths.iter().find(|(_, known_as)| known_as.as_ref() == Some(name));
-        let elsewhere = reexport.map(|(path, _)| self.file_of(&at, path, steps + 1));
-        elsewhere.unwrap_or(Some(&module.file))
+        // What is handed on from another crate, and a macro of the file, which is handed on by its name, is taken from here.
+        let elsewhere = reexport.and_then(|(path, _)| self.file_of(&at, path, steps + 1));
+        elsewhere.or(Some(&module.file))
     }
 
     /// The module with which a path begins, and the rest of the path.

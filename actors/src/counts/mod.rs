@@ -3,8 +3,10 @@
 mod payment_outcomes;
 mod record_counts;
 mod overdrawn;
+mod removed_rows;
 
 pub(crate) use overdrawn::OverdrawnCounter;
 pub use payment_outcomes::{FAILURE_CODES, PaymentCounts};
 pub(crate) use record_counts::Counted;
 pub use record_counts::{ActionStep, Counts, RecordCounts};
+pub use removed_rows::RemovedRows;

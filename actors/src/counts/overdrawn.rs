@@ -9,7 +9,7 @@ use till_storage::shapes::MerchantReader;
 
 use super::record_counts::Counts;
 use crate::background::BackgroundRows;
-use crate::removal::ScanThrottle;
+use crate::background::ScanThrottle;
 use crate::store::Store;
 
 /// Counts overdrawn merchants periodically.

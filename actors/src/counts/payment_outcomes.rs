@@ -4,7 +4,7 @@ use till_domain::event::{Event, Mutation};
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::payment::{CaptureMode, OperationKind};
 
-use crate::merchant::Changes;
+use crate::changes::Changes;
 
 /// The failure codes that are counted by themselves: those of declined payments, and those of Till. Every other code is
 /// counted as the last one.

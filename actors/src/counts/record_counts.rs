@@ -6,8 +6,8 @@ use till_domain::event::{Event, Mutation};
 use till_domain::ids::{MerchantId, PaymentId};
 
 use super::payment_outcomes::{PaymentCounts, PaymentOutcome};
-use crate::merchant::Changes;
-use crate::removal::RemovedRows;
+use crate::changes::Changes;
+use crate::counts::RemovedRows;
 
 /// Counts since the engine started, and the last count of overdrawn merchants.
 #[derive(Debug, Default)]

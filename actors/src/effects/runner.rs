@@ -12,9 +12,9 @@ use till_domain::time::Millis;
 use tracing::field::display;
 
 use super::call::{AcquirerCaller, NoResult};
-use super::queue::PreparedCall;
 use crate::background::{BackgroundWork, Retry, Served};
 use crate::merchant::{Admission, Registry, SharedContext};
+use crate::outbox::PreparedCall;
 
 /// Time without an answer after which a call is unknown, and is repeated.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);

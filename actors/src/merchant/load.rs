@@ -5,7 +5,8 @@ use std::thread;
 use till_domain::apply::apply_state;
 use till_domain::ids::MerchantId;
 use till_domain::records::MerchantState;
-use till_storage::journal::{Claim, Head, LogReader, LogRecord, RowWrites, SnapshotSchedule};
+use till_storage::journal::{Claim, Head, LogReader, LogRecord, SnapshotSchedule};
+use till_storage::rows::RowWrites;
 use till_storage::shapes::{self, Personal, open_calls};
 
 use super::rows_at_hand::RowsAtHand;

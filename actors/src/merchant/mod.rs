@@ -1,6 +1,5 @@
 //! Merchants' actors: each orders its merchant's mutations, and nothing else; the registry starts them on demand.
 
-mod in_flight;
 mod reply;
 mod actor;
 mod loaded;
@@ -15,10 +14,8 @@ mod submission;
 mod vault_writes;
 mod registry;
 
-pub(crate) use in_flight::{InFlight, Permit};
 pub(crate) use loader::{Loader, LoaderThreads};
 pub(crate) use registry::{Admission, Registry};
 pub use reply::{Answered, Denied, FailedOutcome, Reply};
 pub(crate) use shared::SharedContext;
-pub(crate) use staged::Changes;
 pub use submission::Secret;

@@ -13,10 +13,10 @@ use till_storage::commit::Urgency;
 use tokio::sync::oneshot;
 
 use super::actor::{MerchantActor, Retire, Unpublish};
-use super::in_flight::InFlight;
 use super::reply::{Denied, Reply};
 use super::shared::SharedContext;
 use super::submission::{Held, Requester, Secret, Submit};
+use crate::background::InFlight;
 use crate::background::WorkError;
 
 /// The largest number of idle actors that are retired together when the registry is full. Room for several new actors

@@ -2,21 +2,19 @@
 
 use lru::LruCache;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::customer::Contact;
 use till_domain::event::Mutation;
-use till_domain::ids::{CustomerId, MerchantId, PaymentId};
-use till_domain::merchant::TestClock;
-use till_domain::open_call::OpenCall;
-use till_domain::payment::Payment;
+use till_domain::ids::{CustomerId, MerchantId};
 use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Records, Rows, Unreadable};
-use till_storage::journal::{RowWrites, Sequence};
+use till_storage::journal::Sequence;
+use till_storage::rows::RowWrites;
 use till_storage::shapes::{self, Personal};
 
 use super::rows_at_hand::RowsAtHand;
-use crate::effects::CallRows;
+use crate::changes::Changes;
 
 /// Limit of the durable rows that an actor keeps in memory.
 const KEPT_ROWS_MAX: usize = 1_024;
@@ -43,39 +41,6 @@ pub(crate) struct StagedRecords<P> {
     held: RefCell<LruCache<AnyKey, HeldRow>>,
     /// Staged rows that are not worth keeping once they are durable, oldest first.
     passing: VecDeque<(Sequence, AnyKey)>,
-}
-
-/// The rows that one mutation changes, not yet staged.
-pub(crate) struct Changes {
-    rows: BTreeMap<AnyKey, Option<AnyRow>>,
-}
-
-impl Changes {
-    /// The keys that get a row.
-    pub(crate) fn written(&self) -> impl Iterator<Item = &AnyKey> {
-        self.rows.iter().filter(|(_, row)| row.is_some()).map(|(key, _)| key)
-    }
-
-    /// The merchant's test clock, when it is written.
-    pub(crate) fn test_clock(&self, merchant_id: MerchantId) -> Option<TestClock> {
-        let written = self.rows.get(&AnyKey::TestClocks(merchant_id))?.as_ref()?;
-        if let AnyRow::TestClocks(test_clock) = written { Some(**test_clock) } else { None }
-    }
-
-    /// The payment with this id, when it is written.
-    pub(crate) fn payment(&self, payment_id: PaymentId) -> Option<&Payment> {
-        let written = self.rows.get(&AnyKey::Payments(payment_id))?.as_ref()?;
-        if let AnyRow::Payments(payment) = written { Some(payment) } else { None }
-    }
-
-    /// The effect of an open call about a payment, and the payment, when both are written.
-    pub(crate) fn opened(&self, call: OpenCall) -> Option<CallRows> {
-        let OpenCall::Payment(effect_id) = call else { return None };
-        let written = |key: &AnyKey| self.rows.get(key)?.as_ref();
-        let AnyRow::Effects(effect) = written(&AnyKey::Effects(effect_id))? else { return None };
-        let AnyRow::Payments(payment) = written(&AnyKey::Payments(effect_id.payment_id))? else { return None };
-        Some((Arc::clone(effect), Arc::clone(payment)))
-    }
 }
 
 impl<P: Personal> StagedRecords<P> {

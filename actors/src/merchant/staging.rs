@@ -11,18 +11,19 @@ use till_domain::refusal::DecisionError;
 use till_domain::time::Millis;
 use till_storage::family::Family;
 use till_storage::journal::{
-    Append, BatchId, EncodedRecord, Epoch, Head, RecordHeader, RecordType, RowWrite, RowWrites, SnapshotSchedule,
-    SnapshotWrite, record,
+    Append, BatchId, EncodedRecord, Epoch, Head, RecordHeader, RecordType, SnapshotSchedule, SnapshotWrite, record,
 };
+use till_storage::rows::{RowWrite, RowWrites};
 use till_storage::shapes::{self, MerchantPersonal};
 use till_storage::vault::Keyring;
 
 use super::load::{Load, LoadError};
 use super::reply::Denied;
 use super::rows_at_hand::RowsAtHand;
-use super::staged::{Changes, StagedRecords};
+use super::staged::StagedRecords;
 use super::submission::Secret;
 use super::vault_writes;
+use crate::changes::Changes;
 use crate::clock::{OsEntropy, ZoneCalendar, random_16};
 use crate::outbox::Pending;
 use crate::store::Store;

@@ -9,8 +9,8 @@ use till_storage::vault::{CardNumber, WebhookSecretBytes};
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
-use super::in_flight::Permit;
 use super::reply::Reply;
+use crate::background::Permit;
 
 /// A secret that belongs to a command and must be in no event. `Debug` shows nothing of it.
 pub enum Secret {

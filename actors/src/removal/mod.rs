@@ -4,17 +4,13 @@
 //! Only rows decide: data that is kept between two visits merely saves reading again. The rules check every row that is
 //! named to them, so that a wrong guess removes nothing.
 
-mod throttle;
 mod remover;
 mod walk;
 mod metadata_garbage;
-mod erasure;
-mod removed_rows;
+mod eraser;
 
-pub(crate) use erasure::{Eraser, Erasures, erased_by};
+pub(crate) use eraser::Eraser;
 pub(crate) use metadata_garbage::GarbageCollector;
-pub use removed_rows::RemovedRows;
 pub use remover::EXPIRY_PAUSE;
 pub(crate) use remover::Remover;
-pub(crate) use throttle::ScanThrottle;
 pub(crate) use walk::ExpiryWalk;

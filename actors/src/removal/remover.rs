@@ -10,8 +10,8 @@ use till_domain::records::{MerchantDirectory, Rows, TestClocks};
 use till_domain::time::Millis;
 use till_storage::shapes::MerchantReader;
 
-use super::throttle::ScanThrottle;
 use super::walk::{ExpiryWalk, Finder};
+use crate::background::ScanThrottle;
 use crate::background::{BackgroundRows, WorkError};
 use crate::merchant::{Admission, Registry};
 

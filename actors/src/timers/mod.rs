@@ -1,10 +1,8 @@
 //! Timers: what is due by a merchant's time, and the advance of test clocks from one timer to the next.
 
-mod queue;
 mod service;
 mod calls_under_way;
 mod advancer;
 
 pub(crate) use advancer::Advancer;
-pub(crate) use queue::TimerQueue;
 pub(crate) use service::TimerService;

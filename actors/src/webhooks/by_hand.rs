@@ -14,10 +14,10 @@ use tokio::task::spawn_blocking;
 
 use super::body::EventBody;
 use super::dispatcher::Dispatcher;
-use super::endpoint::WebhookEndpoint;
 use super::outcome::AttemptOutcome;
 use super::statistics::WebhookStatistics;
 use crate::background::WorkError;
+use crate::outbox::WebhookEndpoint;
 
 /// The events that a merchant asks to be delivered again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -23,13 +23,12 @@ use tokio::task::JoinSet;
 use super::address_policy::AddressPolicy;
 use super::body::EventBody;
 use super::destination::RefusedDestination;
-use super::endpoint::{WebhookEndpoint, WebhookReader};
+use super::endpoint::WebhookReader;
 use super::failing::FailingTime;
 use super::failure::FailureReason;
 use super::limits::{ENDPOINTS_MAX, FURTHER_ATTEMPTS_MAX, part_of};
 use super::order_in_turn::OrderInTurn;
 use super::outcome::{AttemptOutcome, given_up};
-use super::queue::WebhookQueue;
 use super::resting::{ATTEMPTS_AT_ONCE, Resting};
 use super::retry_schedule::{DeliveryVerdict, RetrySchedule};
 use super::sender::{Attempt, AttemptResult, Post, Sender};
@@ -38,6 +37,8 @@ use super::statistics::{WaitingDeliveries, WebhookStatistics};
 use crate::background::{AT_ONCE, BackgroundWork, Retry, Served, WorkError};
 use crate::clock::{Clock, OsEntropy};
 use crate::merchant::{Admission, Registry};
+use crate::outbox::WebhookEndpoint;
+use crate::outbox::WebhookQueue;
 
 /// Events of one read.
 pub(super) const EVENTS_READ_AT_ONCE: usize = 64;

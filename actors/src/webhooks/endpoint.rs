@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use till_domain::ids::{MerchantId, WebhookEventId, WebhookId};
+use till_domain::ids::{MerchantId, WebhookEventId};
 use till_domain::records::{Profiles, Rows, Single, Unreadable, WebhookEvents, Webhooks};
 use till_domain::time::Millis;
 use till_domain::webhook::{Webhook, WebhookStatus};
@@ -12,16 +12,8 @@ use till_storage::vault::{Keyring, WebhookSecretOf};
 
 use super::body::EventBody;
 use super::signing::{SignedHeaders, SigningSecret, sign};
+use crate::outbox::WebhookEndpoint;
 use crate::store::Store;
-
-/// A webhook with its merchant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WebhookEndpoint {
-    /// The merchant.
-    pub merchant_id: MerchantId,
-    /// The webhook.
-    pub webhook_id: WebhookId,
-}
 
 /// The body of one attempt, with the headers that prove its origin.
 pub(super) struct SignedBody {

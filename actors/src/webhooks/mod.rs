@@ -15,7 +15,6 @@ mod connection;
 mod answer;
 mod retry_schedule;
 mod endpoint;
-mod queue;
 mod outcome;
 mod resting;
 mod failing;
@@ -26,6 +25,7 @@ mod redelivery;
 mod by_hand;
 mod removal;
 
+pub use crate::outbox::WebhookEndpoint;
 pub use address_policy::{AddressPolicy, RefusedAddress};
 pub use allowed_networks::{ALLOWED_NETWORKS_MAX, AllowedNetworks, AllowedNetworksError};
 pub use answer::{EXCERPT_BYTES_MAX, EndpointAnswer};
@@ -34,11 +34,9 @@ pub use by_hand::{AskedEvents, Webhooks};
 pub use destination::{DESTINATION_BYTES_MAX, RefusedDestination};
 pub(crate) use dispatcher::Dispatcher;
 pub use dispatcher::WebhookDelivery;
-pub use endpoint::WebhookEndpoint;
 pub use failure::FailureReason;
 pub use limits::SOCKETS_MAX;
 pub use names::{ResolveNames, Resolving, SystemNames};
-pub(crate) use queue::WebhookQueue;
 pub(crate) use removal::remove_old_deliveries;
 pub use retry_schedule::{
     DeliveryVerdict, RETRY_AFTER_MAX, RETRY_DELAY_MAX, RETRY_DELAYS_MAX, RetrySchedule, RetryScheduleError, retry_after,

@@ -14,10 +14,10 @@ use till_storage::deliveries::Delivery;
 use till_storage::rows::ScanDirection;
 
 use super::dispatcher::{Dispatcher, EVENTS_READ_AT_ONCE, PENDING_DELIVERIES_MAX, Turn};
-use super::endpoint::WebhookEndpoint;
 use super::order_in_turn::OrderInTurn;
 use crate::background::WorkError;
 use crate::merchant::Admission;
+use crate::outbox::WebhookEndpoint;
 
 impl Dispatcher {
     /// Reads the next events of the webhook's order, once those that were read before are taken. Returns true when it

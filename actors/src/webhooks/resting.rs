@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use parking_lot::Mutex;
 use till_domain::time::Millis;
 
-use super::endpoint::WebhookEndpoint;
 use super::retry_schedule::DeliveryVerdict;
+use crate::outbox::WebhookEndpoint;
 
 /// Attempts at one endpoint at the same time.
 pub(super) const ATTEMPTS_AT_ONCE: usize = 8;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use till_domain::time::Millis;
 
-use super::endpoint::WebhookEndpoint;
 use super::retry_schedule::DeliveryVerdict;
+use crate::outbox::WebhookEndpoint;
 
 /// The names of the results of a delivery attempt.
 const RESULTS: [&str; 3] = ["succeeded", "failed", "gone"];

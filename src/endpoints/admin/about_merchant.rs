@@ -9,9 +9,9 @@ use till_domain::records::{MerchantDirectory, Rows};
 use till_domain::refusal::Refusal;
 
 use crate::endpoints::endpoint::Handler;
-use crate::endpoints::forms::id;
 use crate::endpoints::prelude::*;
 use crate::protocol::arguments::ReadArguments;
+use crate::protocol::arguments::id;
 use crate::service::refused;
 
 /// The argument that names the merchant.

@@ -6,8 +6,9 @@ use till_domain::ids::{DisputeId, MerchantId};
 
 use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT};
 use crate::endpoints::arguments::PAYMENT_ARGUMENT;
-use crate::endpoints::forms::{AMOUNT, id, reason};
+use crate::endpoints::forms::{AMOUNT, reason};
 use crate::endpoints::prelude::*;
+use crate::protocol::arguments::id;
 use crate::protocol::field;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[

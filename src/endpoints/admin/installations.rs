@@ -8,9 +8,10 @@ use till_domain::text::{EXTERNAL_ID_MAX_BYTES, InstallationIdentifier};
 
 use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, check_exists, submit};
 use super::identifier::identifier_on;
-use crate::endpoints::forms::{NAME, checked, id, own_text, printable, words};
+use crate::endpoints::forms::{NAME, checked, own_text, printable, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::installation::{INSTALLATION, InstallationShape};
+use crate::protocol::arguments::id;
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::Fields;
 use crate::service::read_page;

@@ -8,8 +8,9 @@ use till_domain::records::{Payments, Profiles, Rows, Single};
 
 use super::about_merchant::check_exists;
 use crate::endpoints::created_at::{CREATED_AT, CreatedRange, MerchantClock, zone};
-use crate::endpoints::forms::{PAYMENT_METHOD_WORDS, external_id, id, own_text};
+use crate::endpoints::forms::{PAYMENT_METHOD_WORDS, external_id, own_text};
 use crate::endpoints::prelude::*;
+use crate::protocol::arguments::id;
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;

@@ -10,9 +10,10 @@ use till_storage::rows::ScanDirection;
 use super::by_merchant::ByMerchant;
 use super::contacts::CONTACT_NOT_FOUND;
 use crate::endpoints::arguments::CONTACT_ARGUMENT;
-use crate::endpoints::forms::{BOOLEAN, CARD_REF, external_id, id};
+use crate::endpoints::forms::{BOOLEAN, CARD_REF, external_id};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::card::{CARD, CardShape};
+use crate::protocol::arguments::id;
 use crate::service::{Filtered, IdSpan, Page};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[

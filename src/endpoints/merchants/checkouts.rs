@@ -20,11 +20,12 @@ use crate::endpoints::arguments::CUSTOMER_DATA;
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{
     AMOUNT, BOOLEAN, CHECKOUT_REF, CURRENCY, INTEREST_BEARER, NAME, PAYMENT_METHOD, PAYMENT_METHOD_WORDS, RETURN_URL,
-    external_id, id, whole, words,
+    external_id, whole, words,
 };
 use crate::endpoints::kinds::StatusFilters;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::checkout::{CHECKOUT, CHECKOUT_LINE, CheckoutShape};
+use crate::protocol::arguments::id;
 use crate::protocol::fault::Fault;
 use crate::protocol::field;
 use crate::protocol::fields::Fields;

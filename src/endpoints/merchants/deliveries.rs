@@ -12,10 +12,11 @@ use till_domain::webhook::WebhookTest;
 use till_storage::deliveries::{DeliveryFilter, DeliveryStatus};
 
 use super::webhooks::{WEBHOOK_ARGUMENT, WEBHOOK_NOT_FOUND};
-use crate::endpoints::forms::{id, time, words};
+use crate::endpoints::forms::{time, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::delivery::{DELIVERY, DeliveryShape};
 use crate::protocol::api_error::CallEffect;
+use crate::protocol::arguments::id;
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::Fields;
 use crate::service::{FilterText, Page, RETRY_AFTER_SECONDS, TestTurn};

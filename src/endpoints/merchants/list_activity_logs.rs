@@ -11,9 +11,10 @@ use till_domain::text::{Email, ExternalId};
 use till_storage::shapes::ActivityIndex;
 
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedRange, MerchantClock, zone};
-use crate::endpoints::forms::{EMAIL, PAYMENT_REF, checked, id, own_text, terms};
+use crate::endpoints::forms::{EMAIL, PAYMENT_REF, checked, own_text, terms};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::activity::{ACTIVITY_LOG, ActivityShape};
+use crate::protocol::arguments::id;
 use crate::protocol::json::Json;
 use crate::service::{ActivityTerms, FilterText, Selection, search};
 

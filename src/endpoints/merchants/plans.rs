@@ -6,9 +6,9 @@ use till_domain::plan::{Plan, PlanChoice, STARTER};
 use till_domain::records::{CurrentPlan, Profiles, Rows, Single};
 
 use super::by_merchant::ByMerchant;
-use crate::endpoints::forms::id;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::team::{CURRENT_PLAN, CurrentPlanShape, PLAN, PlanShape};
+use crate::protocol::arguments::id;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&LIST_PLANS, &list_plans),

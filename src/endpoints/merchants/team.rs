@@ -7,9 +7,10 @@ use till_domain::text::Email;
 use till_domain::time::Millis;
 
 use super::by_merchant::ByMerchant;
-use crate::endpoints::forms::{CLEAR_EMAIL, id};
+use crate::endpoints::forms::CLEAR_EMAIL;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::team::{INVITATION, InvitationShape, USER, UserShape};
+use crate::protocol::arguments::id;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(

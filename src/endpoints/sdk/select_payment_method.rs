@@ -7,8 +7,9 @@ use till_domain::money::{AmountMinor, Money};
 use till_domain::session::InstallmentPlan;
 
 use crate::endpoints::arguments::CUSTOMER_DATA;
-use crate::endpoints::forms::{AMOUNT, CARD_REF, CURRENCY, INTEREST_BEARER, PAYMENT_METHOD, id, words};
+use crate::endpoints::forms::{AMOUNT, CARD_REF, CURRENCY, INTEREST_BEARER, PAYMENT_METHOD, words};
 use crate::endpoints::prelude::*;
+use crate::protocol::arguments::id;
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::Fields;
 use crate::service::NamedInstallation;

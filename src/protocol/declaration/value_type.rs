@@ -4,6 +4,9 @@
 use serde_json::Value;
 use till_domain::text::{EMAIL_MAX_BYTES, RETURN_URL_MAX_BYTES};
 
+/// The largest amount, in minor units: 2^53-1, which every JSON reader holds exactly.
+pub const AMOUNT_MAX: u64 = (1 << 53) - 1;
+
 /// The suffix of the ids in examples.
 const EXAMPLE_ID_SUFFIX: &str = "01h2e8kqvbfwea724h75qc655w";
 

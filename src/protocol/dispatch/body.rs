@@ -7,17 +7,19 @@ use std::task::Poll;
 use std::time::Duration;
 
 use actix_web::dev::Payload;
-use actix_web::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
+use actix_web::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 use futures_util::{FutureExt, StreamExt};
 use zeroize::Zeroize;
 
-use super::memory_budget::{Exhausted, MemoryBudget, Reservation};
 use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::connection::announced_length;
+use crate::protocol::declaration::PIPELINE;
 use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::unknown_arguments;
 use crate::protocol::json::{Bounds, ExpectedValue, Malformed, Object, UNKNOWN_NAMES_MAX, Unread, read_object};
-use crate::protocol::pipelining::{self, Sink};
+use crate::protocol::memory_budget::{Exhausted, MemoryBudget, Reservation};
+use crate::protocol::pipelining::Sink;
 
 /// The media type of every body.
 const JSON: &str = "application/json";
@@ -76,7 +78,7 @@ enum BodyLimit {
 
 impl BodyLimit {
     fn of(declaration: &Declaration, headers: &HeaderMap) -> BodyLimit {
-        if declaration.name == pipelining::NAME && !headers.contains_key(AUTHORIZATION) {
+        if declaration.name == PIPELINE && !headers.contains_key(AUTHORIZATION) {
             return BodyLimit::PipelineWithoutKey;
         }
         BodyLimit::Package(declaration.package)
@@ -284,7 +286,7 @@ pub(super) async fn read(
     budget: &MemoryBudget,
     declaration: &Declaration,
 ) -> Result<BodyBytes, ApiError> {
-    let (announced, limit) = (announced(headers), BodyLimit::of(declaration, headers));
+    let (announced, limit) = (announced_length(headers), BodyLimit::of(declaration, headers));
     if announced > limit.bytes() {
         tokio::time::sleep(TOO_LARGE_PAUSE).await;
         return Err(too_large(limit));
@@ -314,7 +316,7 @@ async fn with_the_head<T>(mut collected: impl Future<Output = T> + Unpin) -> Opt
 /// Reads the rest of a small body, so that the connection can be kept for the next request. For a large body, or one
 /// that does not arrive, it does not wait: the connection is closed after the answer.
 pub(super) async fn discard(headers: &HeaderMap, payload: &mut Payload) {
-    if announced(headers) > DISCARDED_BYTES_MAX {
+    if announced_length(headers) > DISCARDED_BYTES_MAX {
         return;
     }
     let _late = tokio::time::timeout(DISCARD_MAX, async {
@@ -325,12 +327,6 @@ pub(super) async fn discard(headers: &HeaderMap, payload: &mut Payload) {
         }
     })
     .await;
-}
-
-/// The announced length; 0 when there is none.
-pub(in crate::protocol) fn announced(headers: &HeaderMap) -> usize {
-    let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok()).unwrap_or(0);
-    usize::try_from(announced).unwrap_or(usize::MAX)
 }
 
 async fn collect(payload: &mut Payload, announced: usize, mut bytes: BodyBytes) -> Result<BodyBytes, ApiError> {

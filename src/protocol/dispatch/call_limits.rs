@@ -1,7 +1,8 @@
 //! Limits on the calls that run on the threads that read requests.
 
-use super::concurrency::{CallCount, Concurrency, ConcurrencyLimit, Permit, ShareOf};
+use super::concurrency::{CallCount, Concurrency, ConcurrencyLimit, Permit};
 use crate::protocol::api_error::ApiError;
+use crate::protocol::connection::ShareOf;
 
 /// Permits for calls that change something, per thread. Nearly all of these calls wait for their commit: this many keep
 /// the commit thread busy while a disk syncs for 20 ms. One caller has at most half.

@@ -11,7 +11,6 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
-use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +19,7 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use crate::protocol::api_error::ApiError;
+use crate::protocol::connection::ShareOf;
 
 /// The longest wait for a permit, and the delay of the refusal of a call that is not queued. A stall of the disk of
 /// less than a second refuses no call.
@@ -27,16 +27,6 @@ const WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// The advised delay before a retry after a refusal, in seconds.
 const RETRY_AFTER_SECONDS: u32 = 1;
-
-/// The caller whose share of the permits and of the queue a call counts against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ShareOf {
-    /// A merchant, by the bytes of its id.
-    Merchant([u8; 16]),
-    /// Callers without a key, by their address or network.
-    Address(IpAddr),
-    Operator,
-}
 
 /// The numbers of a [`ConcurrencyLimit`].
 #[derive(Debug, Clone, Copy)]
@@ -390,7 +380,7 @@ mod tests {
     fn in_a_full_queue_every_caller_has_one_waiting_call() {
         let limit = limit(1, 1, 2);
         let _held = limit.granted(A);
-        let caller = |number: u8| ShareOf::Address(IpAddr::from([127, 0, 0, number]));
+        let caller = |number: u8| ShareOf::Address(std::net::IpAddr::from([127, 0, 0, number]));
         let _waiting: Vec<_> = (0..9).map(|number| limit.queued(caller(number))).collect();
         assert!((0..9).all(|number| limit.is_full_for(caller(number))));
     }

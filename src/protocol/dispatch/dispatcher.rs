@@ -25,7 +25,6 @@ use super::hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, Ob
 use super::hosts::Hosts;
 use super::large_answers::{self, in_slices};
 use super::log_throttle::LogThrottle;
-use super::memory_budget::{Exhausted, MemoryBudget, Reservation};
 use super::page::{BrowserPages, PageFrame, PageReply};
 use super::path::{OPENAPI_PATH, ParsedPath, Probe, locate};
 use super::request_id::RequestId;
@@ -35,14 +34,16 @@ use super::target::Target;
 use super::unknown_path::Served;
 use super::worker_pool::WorkerPool;
 use crate::protocol::api_error::{ApiError, CallEffect};
+use crate::protocol::connection::OpenConnection;
+use crate::protocol::declaration::PIPELINE;
 use crate::protocol::declaration::{
     Declaration, DeliveryDeclaration, Flags, Package, Returns, openapi_document, package_document,
 };
 use crate::protocol::fields::Fields;
+use crate::protocol::memory_budget::{Exhausted, MemoryBudget, Reservation};
 use crate::protocol::pages::{self, Audience};
 use crate::protocol::pipelining;
 use crate::protocol::request_thread;
-use crate::protocol::transport::OpenConnection;
 use crate::protocol::version::ApiVersion;
 
 /// The media type of Prometheus' text format.
@@ -297,7 +298,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             ParsedPath::Package { package, function: None, .. } => {
                 self.packages.get(&package).map(|functions| Target::Package(package, functions))
             }
-            ParsedPath::Package { package, function: Some(pipelining::NAME), .. } => {
+            ParsedPath::Package { package, function: Some(PIPELINE), .. } => {
                 self.packages.get(&package).map(|_| Target::Pipeline(pipelining::declaration(package)))
             }
             ParsedPath::Package { package, function: Some(name), .. } => {

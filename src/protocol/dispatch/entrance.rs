@@ -1,6 +1,6 @@
 //! The address of a listener.
 
-use crate::protocol::transport::ForwardedHeader;
+use crate::protocol::connection::ForwardedHeader;
 
 /// The listener's own address, used for requests that do not name a host.
 #[derive(Debug, Clone)]

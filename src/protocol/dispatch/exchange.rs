@@ -13,21 +13,21 @@ use actix_web::http::{Method, StatusCode};
 use super::answer::{API_VERSION, Addressee};
 use super::body;
 use super::call::CallContext;
-use super::concurrency::ShareOf;
 use super::cross_origin::{self, CrossOrigin, Unread};
 use super::entrance::Entrance;
 use super::hooks::AuthenticatedCaller;
 use super::idempotency_key;
 use super::log_subject::LogSubject;
-use super::memory_budget::MemoryBudget;
 use super::page::PageFrame;
 use super::path::{ParsedPath, UNKNOWN_PATH, locate};
 use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Form};
+use crate::protocol::connection::ShareOf;
+use crate::protocol::connection::{ForwardedHeader, OpenConnection};
 use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::json::Object;
+use crate::protocol::memory_budget::MemoryBudget;
 use crate::protocol::pipelining::{PipelineStep, Results};
-use crate::protocol::transport::{ForwardedHeader, OpenConnection};
 use crate::protocol::version::{ApiVersion, NamedIn};
 
 /// The facts about a call that are logged and counted.

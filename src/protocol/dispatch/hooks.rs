@@ -5,8 +5,8 @@ use std::net::IpAddr;
 
 use futures_util::future::LocalBoxFuture;
 
-use super::concurrency::ShareOf;
 use crate::protocol::api_error::ApiError;
+use crate::protocol::connection::ShareOf;
 use crate::protocol::declaration::Declaration;
 use crate::protocol::version::ApiVersion;
 

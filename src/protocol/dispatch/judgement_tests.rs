@@ -12,14 +12,15 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use serde_json::{Value, json};
 
-use super::concurrency::ShareOf;
 use super::hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, NoToken, Observe};
 use super::large_answers::{UNFETCHED_BYTES_MAX, reserve};
 use super::{Call, Dispatcher, Entrance, Reply, endpoint};
 use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::connection::ConnectionLimits;
+use crate::protocol::connection::ShareOf;
 use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType, page_arguments};
 use crate::protocol::field;
-use crate::protocol::transport::{ConnectionLimits, Listener, ListenerSettings, ReservedAddress};
+use crate::protocol::transport::{Listener, ListenerSettings, ReservedAddress};
 use crate::protocol::version::ApiVersion;
 
 /// The limit of bytes of a body.

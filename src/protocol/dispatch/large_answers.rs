@@ -9,7 +9,7 @@ use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::web::Bytes;
 
-use super::memory_budget::{Exhausted, MemoryBudget, Reservation};
+use crate::protocol::memory_budget::{Exhausted, MemoryBudget, Reservation};
 
 /// The size of a slice in bytes. An answer that is no larger is sent at once. A connection buffers at most two slices.
 pub(in crate::protocol) const SLICE_BYTES: usize = 16 * 1024;

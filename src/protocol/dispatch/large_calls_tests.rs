@@ -7,10 +7,10 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use super::concurrency::ShareOf;
 use super::judgement_tests::{ECHO, Hooks, Key, TestResponse, post, send_to};
 use super::{Call, CallLimits, Dispatcher, Reply, WorkerPool, endpoint};
 use crate::protocol::api_error::ApiError;
+use crate::protocol::connection::ShareOf;
 use crate::protocol::declaration::{Declaration, Flags, Package};
 use crate::protocol::field;
 use crate::protocol::request_thread::{self, LARGE_BYTES};

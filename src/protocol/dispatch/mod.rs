@@ -24,7 +24,6 @@ mod judgement_tests;
 mod large_answers;
 #[cfg(test)]
 mod large_calls_tests;
-mod memory_budget;
 #[cfg_attr(not(feature = "pages"), expect(dead_code, reason = "nothing makes pages without the feature"))]
 mod page;
 mod page_judgement;
@@ -44,19 +43,17 @@ mod unknown_path;
 mod without_request;
 mod worker_pool;
 
-pub(super) use body::announced as announced_length;
 pub use call::{Call, Function, Reply, endpoint};
 pub use call_limits::CallLimits;
-pub use concurrency::{CallCount, ShareOf};
+pub use concurrency::CallCount;
 pub use dispatcher::Dispatcher;
 pub use entrance::Entrance;
 pub use hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, NoToken, Observe};
 pub use hosts::Hosts;
 pub(super) use large_answers::SLICE_BYTES;
-pub(super) use memory_budget::Reservation;
 #[cfg(feature = "pages")]
 pub use page::{BrowserPage, BrowserPages, BrowserRequest, PageAsset, PageDeclaration, PageReply, browser_page};
-pub use rates::{CallsPerSecond, address_group};
+pub use rates::CallsPerSecond;
 #[cfg(feature = "pages")]
 pub use request_id::RequestId;
 pub(super) use without_request::{HEAD_ARRIVAL_MAX, answer_to_refused_connection, answer_to_unreadable};

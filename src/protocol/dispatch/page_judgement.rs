@@ -8,13 +8,14 @@ use actix_web::http::header::{ACCEPT_LANGUAGE, HOST, ORIGIN};
 
 use super::answer::Answer;
 use super::body;
-use super::concurrency::{Permit, ShareOf};
+use super::concurrency::Permit;
 use super::cross_origin;
 use super::dispatcher::Dispatcher;
 use super::exchange::{Exchange, Incoming, RequestHead, header_text};
 use super::hooks::{Arrival, AuthenticatedCaller};
 use super::page::{BrowserPage, BrowserRequest, PageReply, PostedForm};
 use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::connection::ShareOf;
 use crate::protocol::declaration::{Declaration, Flags, Package};
 
 /// Pages count against the limits like calls of the SDK: of their address.

@@ -13,10 +13,11 @@ use super::hooks::{Arrival, AuthenticatedCaller};
 use super::idempotency_key;
 use super::path::{ParsedPath, locate};
 use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::PIPELINE;
 use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::fault::{Fault, IDEMPOTENCY_KEY};
 use crate::protocol::json::Object;
-use crate::protocol::pipelining::{self, Address, PipelinePlan, PipelineStep, Results};
+use crate::protocol::pipelining::{Address, PipelinePlan, PipelineStep, Results};
 use crate::protocol::request_thread::LARGE_BYTES;
 use crate::protocol::version::ApiVersion;
 
@@ -50,9 +51,7 @@ impl UnreadPipeline {
             .has_idempotency_key
             .then(|| Fault::invalid(IDEMPOTENCY_KEY, "belongs to a step; send it in the headers of that step"));
         let is_pipeline = |path: &str| match locate(path) {
-            Some(ParsedPath::Package { package, function: Some(pipelining::NAME), .. }) => {
-                self.packages.contains(&package)
-            }
+            Some(ParsedPath::Package { package, function: Some(PIPELINE), .. }) => self.packages.contains(&package),
             _ => false,
         };
         let plan = PipelinePlan::read(self.declaration, body.members(), header_fault, &self.address, is_pipeline)?;

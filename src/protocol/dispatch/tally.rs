@@ -8,7 +8,7 @@ use std::time::Duration;
 use prometheus::{Histogram, IntCounter};
 
 use super::path::UNKNOWN_PATH;
-use crate::exposition::{REQUEST_SECONDS, REQUESTS};
+use crate::counted::{REQUEST_SECONDS, REQUESTS};
 
 /// The counters of one endpoint that a thread has used.
 struct Handles {

@@ -8,8 +8,9 @@ use till_actors::name_thread;
 use tokio_util::task::LocalPoolHandle;
 use tracing::Instrument;
 
-use super::concurrency::{CallCount, Concurrency, ConcurrencyLimit, Permit, ShareOf};
+use super::concurrency::{CallCount, Concurrency, ConcurrencyLimit, Permit};
 use crate::protocol::api_error::ApiError;
+use crate::protocol::connection::ShareOf;
 
 /// The limit of calls that wait for a thread, apart from the share that each caller may still queue. Each may hold a
 /// body of 1 MiB.

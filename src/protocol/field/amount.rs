@@ -1,9 +1,7 @@
 //! Amounts of money in requests.
 
+use crate::protocol::declaration::AMOUNT_MAX;
 use crate::protocol::json::Json;
-
-/// The largest amount, in minor units: 2^53-1, which every JSON reader holds exactly.
-pub const AMOUNT_MAX: u64 = (1 << 53) - 1;
 
 /// The message about an amount that cannot be read.
 const REMEDY: &str = "is not a whole number of minor units; send a string of digits without sign, leading zero or fraction, or an integer";

@@ -8,7 +8,7 @@ mod scalar;
 mod text;
 
 pub use address::{email, mobile, return_url};
-pub use amount::{AMOUNT_MAX, amount, signed_amount};
+pub use amount::{amount, signed_amount};
 pub use page::{PageRequest, page};
 pub use scalar::{boolean, integer, one_of};
 pub use text::{from_text, name, text};

@@ -1,10 +1,9 @@
 //! The declarations of pipelines: one for each interface, with the same arguments.
 
 use crate::protocol::api_error::Code;
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType};
-
-/// The last segment of its path. The package document gives the whole path as `pipeline_url`.
-pub(in crate::protocol) const NAME: &str = "pipeline";
+use crate::protocol::declaration::{
+    Argument, Declaration, DeclaredError, Flags, PIPELINE, Package, Returns, Text, ValueType,
+};
 
 /// The arguments; `example` is the example of the steps.
 const fn arguments(example: &'static str) -> [Argument; 2] {
@@ -65,7 +64,7 @@ pub(in crate::protocol) const fn declaration(package: Package) -> &'static Decla
 
 const fn of(package: Package, arguments: &'static [Argument]) -> Declaration {
     Declaration {
-        name: NAME,
+        name: PIPELINE,
         package,
         group: "pipelining",
         summary: "Makes several calls one after the other, of which later ones may refer to the answers of earlier ones.",

@@ -17,6 +17,6 @@ mod references;
 mod results;
 
 pub(super) use address::Address;
-pub(super) use declaration::{NAME, declaration};
+pub(super) use declaration::declaration;
 pub(super) use plan::{PipelinePlan, PipelineStep};
 pub(super) use results::{Results, Sink};

@@ -5,8 +5,8 @@ use std::cell::Cell;
 use super::json_path::{JsonPath, find};
 use super::json_text::JsonText;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::dispatch::Reservation;
 use crate::protocol::fault::Fault;
+use crate::protocol::memory_budget::Reservation;
 
 /// The limit of bytes of all results of a pipeline: 2 MiB, some twenty pages of a list. A thread that reads requests
 /// copies them within a millisecond.

@@ -26,15 +26,15 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use super::connection_table::{ConnectionLimits, ConnectionTable};
-use super::forwarded_header::ForwardedHeader;
-use super::open_connection::OpenConnection;
+use super::pulse::Pulse;
 use super::send_bounds::{self, STALLED_MAX};
 use super::socket::{DISCONNECT_TIMEOUT, Socket, Transport, send_last};
+use crate::protocol::connection::ForwardedHeader;
+use crate::protocol::connection::OpenConnection;
+use crate::protocol::connection::{ConnectionLimits, ConnectionTable};
 use crate::protocol::dispatch::{
     AuthenticatedCaller, Dispatcher, Entrance, HEAD_ARRIVAL_MAX, SLICE_BYTES, answer_to_refused_connection,
 };
-use crate::supervision::Pulse;
 
 /// Seconds for which a stopping server waits for the calls in progress.
 const DRAIN_SECONDS_MAX: u64 = 30;

@@ -3,14 +3,10 @@
 //! the web server reads and writes; `send_bounds.rs` bounds what the system keeps for a caller who does not read.
 
 mod bare_refusal;
-mod connection_table;
-mod forwarded_header;
 mod listener;
-mod open_connection;
+mod pulse;
 mod send_bounds;
 mod socket;
 
-pub use connection_table::ConnectionLimits;
-pub use forwarded_header::ForwardedHeader;
 pub use listener::{Listener, ListenerSettings, ReservedAddress, connections_within};
-pub(super) use open_connection::OpenConnection;
+pub use pulse::Pulse;

@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, R
 use tokio::time::{Sleep, sleep, sleep_until, timeout};
 
 use super::bare_refusal::bare_refusal;
-use super::open_connection::{OpenConnection, ReadAllowance};
+use crate::protocol::connection::{OpenConnection, ReadAllowance};
 use crate::protocol::dispatch::answer_to_unreadable;
 
 /// The limit of bytes of a piece. A usual request is smaller.

@@ -8,10 +8,11 @@ use till_domain::merchant::{Installation, Platform, Profile};
 use till_domain::records::{Installations, MerchantDirectory, Profiles, Rows, Single};
 use till_domain::refusal::Refusal;
 
-use crate::endpoints::forms::id;
 use crate::protocol::api_error::ApiError;
+use crate::protocol::arguments::id;
 use crate::protocol::arguments::{ArgumentSet, arguments};
-use crate::protocol::dispatch::{Call, address_group};
+use crate::protocol::connection::address_group;
+use crate::protocol::dispatch::Call;
 use crate::protocol::json::{Json, Object};
 use crate::service::submission::{Reader, Service, refused};
 

@@ -4,11 +4,8 @@
 mod checkout;
 mod checkout_address;
 mod installation;
-mod last_used;
 mod plan_terms;
 mod return_url;
-mod sdk_writes;
-mod shared_rate;
 #[cfg(feature = "pages")]
 mod returning;
 #[cfg(feature = "pages")]
@@ -21,13 +18,11 @@ pub use asked_customer::AskedCustomer;
 pub use checkout::OfferedCheckout;
 pub use checkout_address::CheckoutReference;
 pub use installation::{NamedInstallation, SdkCaller};
-pub use last_used::LastUsed;
 pub use plan_terms::{PlanTerms, plan_terms};
 #[cfg(feature = "pages")]
 pub use return_url::in_ascii;
 pub use return_url::{given_up_to, returned_to};
 #[cfg(feature = "pages")]
 pub use returning::{Returning, WaitingCustomer};
-pub use sdk_writes::SdkWrites;
 #[cfg(feature = "pages")]
 pub use shown_checkout::{ShownCheckout, ShownForm};

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use till_domain::time::Millis;
 use till_operate::checkpoint::{CheckpointError, CheckpointRequest, Checkpointer, KeptCheckpoint, TakenCheckpoint};
 
-use crate::exposition::CHECKPOINTS;
+use crate::counted::CHECKPOINTS;
 
 /// The prefix of the names of scheduled checkpoints. The schedule removes only these.
 const SCHEDULED_PREFIX: &str = "scheduled-";

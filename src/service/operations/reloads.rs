@@ -1,6 +1,6 @@
 //! The files that a running server reads again on request.
 
-use crate::exposition::RELOADS;
+use crate::counted::RELOADS;
 use parking_lot::Mutex;
 
 /// Reads a file again. Returns a description of its content, or the reason why the previous content is kept.

@@ -27,8 +27,8 @@ use super::webhook_tests::WebhookTests;
 use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::dispatch::{Call, CallsPerSecond, Reply};
 use crate::protocol::fault::Fault;
-use crate::service::callers::{LastUsed, SdkWrites};
 use crate::service::operations::{Checkpoints, Notes, Operations};
+use crate::service::usage::{LastUsed, SdkWrites};
 
 /// The rate limit of one address for one installation, against card testing.
 pub type SdkRate = CallsPerSecond<(InstallationId, IpAddr)>;

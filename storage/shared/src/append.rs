@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use till_domain::ids::MerchantId;
 use till_storage::family::Family;
-use till_storage::journal::{Append, RowWrite};
+use till_storage::journal::Append;
+use till_storage::rows::RowWrite;
 use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use till_domain::ids::MerchantId;
 use till_storage::engine::{Engine, RepeatsRows};
 use till_storage::family::Family;
-use till_storage::first_commit::{FirstRows, FirstVerdict};
+use till_storage::journal::first_commit::{FirstRows, FirstVerdict};
 use till_storage::journal::layout::each_log;
-use till_storage::journal::{Append, CommitNumber, Epoch, Head, Journal, JournalError, RowWrite, RowWrites, following};
+use till_storage::journal::{Append, CommitNumber, Epoch, Head, Journal, JournalError, following};
 use till_storage::rows::{RowPair, RowRange, RowReader};
+use till_storage::rows::{RowWrite, RowWrites};
 
 use crate::connection::Connection;
 use crate::copying::JournalCopy;

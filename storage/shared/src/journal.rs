@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 use till_storage::commit::Histogram;
 use till_storage::family::Family;
-use till_storage::first_commit::{FirstCommit, FirstVerdict, LogElsewhere, WriteRows};
+use till_storage::journal::first_commit::{FirstCommit, FirstVerdict, LogElsewhere, WriteRows};
 use till_storage::journal::{
     Append, CommitNumber, EncodedRecord, Head, JournalError, Sequence, following, layout, record,
 };

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use till_domain::ids::MerchantId;
-use till_storage::first_commit::FirstVerdict;
+use till_storage::journal::first_commit::FirstVerdict;
 use till_storage::journal::{Append, CommitNumber};
 use uuid::Uuid;
 

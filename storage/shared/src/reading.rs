@@ -3,7 +3,7 @@
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 use till_storage::family::Family;
-use till_storage::first_commit::{RowsThere, WriteRows};
+use till_storage::journal::first_commit::{RowsThere, WriteRows};
 use till_storage::journal::record::HEADER_LEN;
 use till_storage::journal::{JournalError, Sequence};
 use till_storage::keys::KeyRange;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use till_storage::first_commit::{FirstRows, FirstVerdict};
+use till_storage::journal::first_commit::{FirstRows, FirstVerdict};
 use till_storage::rows::RowPair;
 use uuid::Uuid;
 

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 
-use crate::journal::{Append, AppendVerdict, Head, Journal};
+use crate::journal::{Append, AppendVerdict, Journal};
+use crate::positions::Head;
 
 use super::queue::{Queued, Rejected, SubmissionQueue, Urgency};
 use super::stats::CommitStats;

@@ -2,7 +2,8 @@
 
 use till_domain::ids::MerchantId;
 
-use crate::journal::{Append, AppendVerdict, Head};
+use crate::journal::{Append, AppendVerdict};
+use crate::positions::Head;
 
 /// Called once with the verdict of an append, on the commit thread: it must be short and must not wait.
 pub type AppendCompletion = Box<dyn FnOnce(&AppendVerdict) + Send>;

@@ -14,7 +14,7 @@ use crate::engine::{
     AuxiliaryDatabase, DiskReserve, NoResult, POSITION_KEY, RepeatsRows, auxiliary_database_options, link_database,
     walk, within,
 };
-use crate::first_commit::FirstRows;
+use crate::journal::first_commit::FirstRows;
 use crate::keys::KeyRange;
 use crate::rows::{RowPair, ScanDirection, Visit};
 

@@ -13,7 +13,7 @@ use rocksdb::{
 };
 
 use super::record_headers::damage_before_the_last_write;
-use crate::first_commit::FirstRows;
+use crate::journal::first_commit::FirstRows;
 use crate::rows::RowPair;
 
 /// Bytes of the memtable. At some 150 bytes a row, 16 MiB are written out every hundred thousand rows.

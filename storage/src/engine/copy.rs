@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::journal::CommitNumber;
+use crate::positions::CommitNumber;
 
 use super::high_water::HighWater;
 use super::manifest;

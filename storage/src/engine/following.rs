@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use till_domain::ids::MerchantId;
 
 use crate::family::Family;
-use crate::first_commit::{LogElsewhere, RowsThere};
+use crate::journal::first_commit::{LogElsewhere, RowsThere};
 use crate::journal::layout::{self, WriteSink};
 use crate::journal::{EncodedRecord, Journal, JournalError};
 use crate::keys::MetaKey;

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::journal::CommitNumber;
+use crate::positions::CommitNumber;
 
 use super::refusal::OpenError;
 

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use rocksdb::{DB, Options, WriteBatch};
 
 use crate::family::Family;
-use crate::journal::CommitNumber;
 use crate::journal::layout::read_meta_number;
 use crate::keys::{GivenUpKey, MetaKey};
+use crate::positions::CommitNumber;
 use crate::rows::{RowError, RowReader};
 
 use super::EngineOptions;

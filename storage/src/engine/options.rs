@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::journal::CommitNumber;
+use crate::positions::CommitNumber;
 
 /// The options of the store. [`EngineOptions::new`] has defaults for a small machine.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::journal::CommitNumber;
+use crate::positions::CommitNumber;
 
 use super::format::{FORMAT, ROW_FORMAT, number};
 

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use rocksdb::DB;
 
 use crate::family::Family;
-use crate::journal::CommitNumber;
 use crate::journal::layout::read_meta_number;
 use crate::keys::MetaKey;
+use crate::positions::CommitNumber;
 use crate::rows::{RowError, RowRange, RowReader, Visit};
 
 use super::EngineOptions;

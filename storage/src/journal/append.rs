@@ -6,7 +6,9 @@ use till_domain::ids::MerchantId;
 
 use crate::family::Family;
 
-use super::{BatchId, CommitNumber, EncodedRecord, Epoch, Head, RowWrites};
+use super::EncodedRecord;
+use crate::positions::{BatchId, CommitNumber, Epoch, Head};
+use crate::rows::RowWrites;
 
 /// One merchant's batch: the records of one decision and everything derived from them, written together
 /// or not at all.

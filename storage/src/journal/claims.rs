@@ -8,11 +8,12 @@
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use till_domain::ids::MerchantId;
 
-use crate::first_commit::{FirstCommit, FirstVerdict};
+use crate::journal::first_commit::{FirstCommit, FirstVerdict};
 
 use super::by_merchant::ByMerchant;
 use super::snapshot::SNAPSHOTS_KEPT;
-use super::{Append, AppendVerdict, Claim, CommitNumber, Epoch, Head, Sequence};
+use super::{Append, AppendVerdict, Claim};
+use crate::positions::{CommitNumber, Epoch, Head, Sequence};
 
 /// The stored state of a merchant when it is first claimed.
 #[derive(Debug, Clone, PartialEq, Eq)]

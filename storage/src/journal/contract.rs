@@ -5,7 +5,8 @@ use std::fmt;
 
 use till_domain::ids::MerchantId;
 
-use super::{Append, AppendVerdict, CommitNumber, Epoch, Head, RecordError, Sequence, StoredSnapshot};
+use super::{Append, AppendVerdict, RecordError, StoredSnapshot};
+use crate::positions::{CommitNumber, Epoch, Head, Sequence};
 
 /// The maximum number of bytes of records that one [`Journal::read`] returns, though always one record when there is
 /// one: a reader of a long log repeats the call. Many merchants are loaded at once, and each load holds that much.

@@ -16,10 +16,9 @@ use crate::rows::{RowError, RowPair, RowRange, RowReader};
 use super::by_merchant::ByMerchant;
 use super::claims::{Durable, PlannedBatch, WritePlan};
 use super::snapshot::{self, SNAPSHOTS_KEPT};
-use super::{
-    Append, CommitNumber, EncodedRecord, Head, JournalError, READ_BYTES_MAX, RecordHeader, RowWrite, Sequence,
-    StoredRecord, StoredSnapshot, record,
-};
+use super::{Append, EncodedRecord, JournalError, READ_BYTES_MAX, RecordHeader, StoredRecord, StoredSnapshot, record};
+use crate::positions::{CommitNumber, Head, Sequence};
+use crate::rows::RowWrite;
 
 /// Bytes before a stored record.
 const COMMIT_LEN: usize = 8 + 4;

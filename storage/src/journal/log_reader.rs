@@ -7,10 +7,8 @@ use till_domain::ids::MerchantId;
 
 use crate::shapes::{Personal, ShapeError, decode_mutation};
 
-use super::{
-    CommitNumber, DecodedRecord, EncodedRecord, Head, JournalError, RecordError, RecordHeader, Sequence, StoredRecord,
-    record,
-};
+use super::{DecodedRecord, EncodedRecord, JournalError, RecordError, RecordHeader, StoredRecord, record};
+use crate::positions::{CommitNumber, Head, Sequence};
 
 /// Records that are asked for at once.
 const RECORDS_PER_READ: usize = 1_024;

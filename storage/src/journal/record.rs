@@ -23,7 +23,7 @@ use std::fmt;
 
 use till_domain::ids::MerchantId;
 
-use super::{BatchId, Epoch, Head, Sequence};
+use crate::positions::{BatchId, Epoch, Head, Sequence};
 
 const MAGIC: [u8; 2] = *b"TL";
 

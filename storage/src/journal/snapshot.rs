@@ -15,7 +15,7 @@ use std::fmt;
 
 use crate::keys::SnapshotKey;
 
-use super::Head;
+use crate::positions::Head;
 
 const MAGIC_AND_FORMAT: [u8; 4] = [b'T', b'S', 1, 0];
 
@@ -77,7 +77,7 @@ mod tests {
     use till_domain::ids::MerchantId;
 
     use super::*;
-    use crate::journal::Sequence;
+    use crate::positions::Sequence;
 
     const KEY: SnapshotKey = SnapshotKey { merchant_id: MerchantId::from_bytes([1; 16]), sequence: Sequence(7) };
 

@@ -1,6 +1,7 @@
 //! The schedule of a merchant's snapshots, so that loading it replays few records and few bytes.
 
-use super::{Append, Sequence};
+use super::Append;
+use crate::positions::Sequence;
 
 /// A snapshot is written with each record whose number is a multiple of this.
 const SNAPSHOT_EVERY: u64 = 256;

@@ -6,7 +6,8 @@ use till_domain::ids::MerchantId;
 use till_domain::records::Unreadable;
 
 use crate::family::Family;
-use crate::journal::{Head, RowWrites, Sequence};
+use crate::positions::{Head, Sequence};
+use crate::rows::RowWrites;
 
 /// A key and its value.
 pub type RowPair = (Vec<u8>, Vec<u8>);

@@ -6,7 +6,7 @@ use till_domain::plan::{NamedPlan, PlanChoice};
 use till_domain::records::EmailUse;
 use till_domain::team::{Acceptance, Invitation, User};
 
-use super::shape::{shape_enum, shape_struct};
+use super::declared::{shape_enum, shape_struct};
 use super::tag::Tag;
 
 shape_enum! {

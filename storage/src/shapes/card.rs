@@ -6,9 +6,10 @@ use till_domain::records::Unreadable;
 use crate::vault::SubjectId;
 
 use super::codec::{Decode, Out, ShapeError};
+use super::declared::shape_struct;
 use super::personal::Personal;
 use super::sealed::SealedShape;
-use super::shape::{Shape, shape_struct};
+use super::shape::Shape;
 use super::tag::Tag;
 
 shape_struct! {

@@ -6,8 +6,8 @@ use till_domain::records::Neighbors;
 use crate::vault::SubjectId;
 
 use super::customer::{CustomerFieldsV1, OF_CHECKOUT};
+use super::declared::shape_struct;
 use super::session::MoneyV1;
-use super::shape::shape_struct;
 use super::tag::Tag;
 
 shape_struct! {

@@ -6,9 +6,10 @@ use till_domain::records::Unreadable;
 use crate::vault::SubjectId;
 
 use super::codec::{Decode, Out, ShapeError};
+use super::declared::{shape_enum, shape_struct};
 use super::personal::Personal;
 use super::sealed::SealedShape;
-use super::shape::{Shape, shape_enum, shape_struct};
+use super::shape::Shape;
 
 /// The labels of the three fields of a person at one place: a text that is sealed with one opens only there. The
 /// labels are part of the format.

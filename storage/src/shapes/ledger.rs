@@ -2,7 +2,7 @@
 
 use till_domain::ledger::{BalanceTotals, Cause, Entry, Invoice, Leg, Topup, Transaction};
 
-use super::shape::{shape_enum, shape_struct};
+use super::declared::{shape_enum, shape_struct};
 use super::tag::Tag;
 
 shape_struct! {

@@ -5,7 +5,7 @@ use till_domain::merchant::{Installation, Integration, Profile, TestClock};
 use till_domain::money::FeeRate;
 use till_domain::records::{CreatedMerchant, KeyOwner};
 
-use super::shape::shape_struct;
+use super::declared::shape_struct;
 use super::tag::Tag;
 
 shape_struct! {

@@ -2,7 +2,7 @@
 
 use till_domain::metadata::{MetadataRecord, MetadataSet, SweptItem};
 
-use super::shape::shape_struct;
+use super::declared::shape_struct;
 
 shape_struct! {
     /// The data of a record beside its document and items.

@@ -13,6 +13,7 @@
 //! Shapes are declared in the modules of this directory; the encoding of numbers, texts and lists is in `codec`.
 
 mod codec;
+mod declared;
 mod sealed;
 mod shape;
 mod shown;

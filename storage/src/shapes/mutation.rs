@@ -15,6 +15,8 @@ use super::card::{CardExpiryV1, CardV1, TokenV1};
 use super::checkout::CheckoutV1;
 use super::codec::{self, ShapeError};
 use super::customer::CustomerV1;
+use super::declared::IdPositionV1;
+use super::declared::{shape_enum, shape_struct};
 use super::ledger::{InvoiceV1, TopupV1, TransactionV1};
 use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, ProfileV1, TestClockV1};
 use super::metadata::{MetadataRecordV1, MetadataSetV1, SweptItemV1};
@@ -24,7 +26,7 @@ use super::payment::{
 };
 use super::personal::Personal;
 use super::session::SessionV1;
-use super::shape::{IdPositionV1, Shape, shape_enum, shape_struct};
+use super::shape::Shape;
 use super::statement::{StatementPeriodV1, StatementV1};
 use super::tag::Tag;
 use super::webhook::{WebhookEventV1, WebhookTestV1, WebhookV1};

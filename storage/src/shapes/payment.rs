@@ -17,9 +17,10 @@ use crate::vault::SubjectId;
 use super::activity::{ActivityV1, ActorV1};
 use super::codec::{Out, ShapeError};
 use super::customer::{ContactV1, OF_PAYMENT};
+use super::declared::{shape_enum, shape_struct};
 use super::personal::Personal;
 use super::session::{InstrumentV1, MoneyV1};
-use super::shape::{Shape, shape_enum, shape_struct};
+use super::shape::Shape;
 use super::tag::Tag;
 
 shape_struct! {

@@ -7,7 +7,7 @@ use crate::vault::SubjectId;
 
 use super::card::InstrumentCardV1;
 use super::customer::{CustomerFieldsV1, OF_SESSION};
-use super::shape::{shape_enum, shape_struct};
+use super::declared::{shape_enum, shape_struct};
 use super::tag::Tag;
 
 shape_struct! {

@@ -1,12 +1,12 @@
 //! Conversion between shapes on disk and values of the domain.
 //!
-//! [`frozen_struct!`] and [`frozen_enum!`] declare a frozen shape together with its conversion; [`shape_struct!`] and
-//! [`shape_enum!`] also declare how its value is shown to an operator. The shape is written out, field by field with
+//! [`frozen_struct!`] and [`frozen_enum!`] declare a frozen shape together with its conversion; those of `declared.rs`
+//! also declare how its value is shown to an operator. The shape is written out, field by field with
 //! its type on disk; the conversion takes the domain's value apart by name, so that a field or variant added to the
 //! domain does not compile before it has a shape.
 
 use till_domain::card::CardFingerprint;
-use till_domain::ids::{IdPosition, PaymentId};
+use till_domain::ids::PaymentId;
 use till_domain::key::KeyDigest;
 use till_domain::merchant::Color;
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};
@@ -141,40 +141,7 @@ macro_rules! unshown_struct {
     };
 }
 
-/// [`frozen_struct!`], shown to an operator. A field with sealed parts names their labels after `as`, and the struct at its
-/// end the subject under whose key they are sealed, by fields before them:
-///
-/// ```text
-/// TokenV1 of Token { id: [u8; 16], card: CardFactsV1 as "token.holder", } sealed under SubjectId::token(*id)
-/// ```
-macro_rules! shape_struct {
-    ($(#[$doc:meta])* $name:ident of $domain:ident { $($field:ident: $kind:ty,)+ }) => {
-        $crate::shapes::shape::unshown_struct! { $(#[$doc])* $name of $domain { $($field: $kind,)+ } }
-        $crate::shapes::shown::shown_struct! { $domain { $($field),+ } }
-    };
-    ($(#[$doc:meta])* $name:ident of $domain:ident {
-        $($field:ident: $kind:ty $(as $labels:expr)?,)+
-    } sealed under $subject:expr) => {
-        $crate::shapes::sealed::sealed_struct! {
-            $(#[$doc])* $name of $domain { $($field: $kind $(as $labels)?,)+ } sealed under $subject
-        }
-        #[cfg(test)]
-        $crate::shapes::drawn::drawn_struct! { $name of $domain { $($field: $kind,)+ } }
-        $crate::shapes::shown::shown_struct! { $domain { $($field),+ } }
-    };
-}
-
-/// [`frozen_enum!`], shown to an operator.
-macro_rules! shape_enum {
-    ($($declaration:tt)+) => {
-        $crate::frozen_enum! { $($declaration)+ }
-        #[cfg(test)]
-        $crate::shapes::drawn::drawn_enum! { $($declaration)+ }
-        $crate::shapes::shown::shown_enum! { $($declaration)+ }
-    };
-}
-
-pub(super) use {shape_enum, shape_struct, unshown_struct};
+pub(super) use unshown_struct;
 
 impl<D, S: Shape<D>> Shape<Option<D>> for Option<S> {
     fn write(value: &Option<D>, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
@@ -310,13 +277,5 @@ impl Shape<Color> for [u8; 3] {
 
     fn unpack(self, _: &dyn Personal) -> Result<Color, ShapeError> {
         Ok(Color(self))
-    }
-}
-
-shape_struct! {
-    /// The position of the last id in its merchant's order.
-    IdPositionV1 of IdPosition {
-        millis: u64,
-        counter: u16,
     }
 }

@@ -15,11 +15,12 @@ use till_domain::team::{Invitation, User};
 
 use super::activity::{InvitationV1, PlanChoiceV1, UserV1};
 use super::codec::{Out, ShapeError, put};
+use super::declared::IdPositionV1;
 use super::frozen;
 use super::ledger::BalanceTotalsV1;
 use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, ProfileV1, TestClockV1};
 use super::personal::Personal;
-use super::shape::{IdPositionV1, Shape, unshown_struct};
+use super::shape::{Shape, unshown_struct};
 use super::statement::StatementPeriodV1;
 use super::tag::Tag;
 

@@ -2,7 +2,7 @@
 
 use till_domain::statement::{EntrySum, Month, MonthEntries, Statement, StatementPeriod};
 
-use super::shape::shape_struct;
+use super::declared::shape_struct;
 use super::tag::Tag;
 
 shape_struct! {

@@ -4,7 +4,7 @@ use till_domain::webhook::{
     EventCheckout, PreviousSecret, Redelivery, Subscription, Webhook, WebhookEvent, WebhookObject, WebhookTest,
 };
 
-use super::shape::{shape_enum, shape_struct};
+use super::declared::{shape_enum, shape_struct};
 use super::tag::Tag;
 
 shape_enum! {

@@ -1,8 +1,8 @@
 //! The row of the key ring.
 
 use crate::family::Family;
-use crate::journal::{RowWrite, RowWrites};
 use crate::rows::{RowError, RowReader};
+use crate::rows::{RowWrite, RowWrites};
 
 use super::VaultKey;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
-use till_storage::first_commit::{FirstCommit, FirstVerdict};
+use till_storage::journal::first_commit::{FirstCommit, FirstVerdict};
 use till_storage::journal::{Append, CommitNumber, Sequence};
 
 /// The planned outcome of the next batches of a merchant.

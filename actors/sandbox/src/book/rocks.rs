@@ -14,7 +14,7 @@ use till_operate::acquirer_book::{CopiedBook, LinkFiles};
 use till_storage::engine::{
     AuxiliaryDatabase, DiskReserve, POSITION_KEY, RepeatsRows, auxiliary_database_options, link_database, within,
 };
-use till_storage::first_commit::FirstRows;
+use till_storage::journal::first_commit::FirstRows;
 use till_storage::rows::RowPair;
 
 use super::contract::{Book, BookError, Entries};

@@ -7,10 +7,11 @@ use till_domain::ids::WebhookId;
 use till_domain::text::{DestinationUrl, HEADER_NAME_MAX, HeaderName, RETURN_URL_MAX_BYTES};
 use till_domain::webhook::{Subscription, WebhookEventKind};
 
-use crate::endpoints::forms::{checked, id, own_text};
+use crate::endpoints::forms::{checked, own_text};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::webhook::{ALL_EVENTS, EVENT_WORDS, kind_named};
 use crate::protocol::arguments::FieldIn;
+use crate::protocol::arguments::id;
 use crate::protocol::declaration::TextKind;
 use crate::protocol::json::Json;
 use crate::protocol::version::ApiVersion;

@@ -12,8 +12,10 @@ use super::spelling::spelling_of;
 use crate::protocol::api_error::Code;
 use crate::protocol::declaration::objects::objects;
 use crate::protocol::declaration::{Argument, Attribute, Declaration, ObjectType, Package, Returns, ValueType};
-use crate::protocol::pipelining;
 use crate::protocol::version::ApiVersion;
+
+/// The last segment of the path of pipelines. The document gives the whole path as `pipeline_url`.
+pub(in crate::protocol) const PIPELINE: &str = "pipeline";
 
 /// The codes that any endpoint may answer.
 const COMMON_CODES: &[Code] = &[
@@ -39,7 +41,7 @@ pub fn package_document<'a>(
     let declarations: Vec<&Declaration> = declarations.into_iter().collect();
     json!({
         "base_url": base_url,
-        "pipeline_url": format!("{base_url}{}", pipelining::NAME),
+        "pipeline_url": format!("{base_url}{}", PIPELINE),
         "name": package.title(),
         "docs": package.docs(),
         "version": version.name(),

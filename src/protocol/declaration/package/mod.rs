@@ -3,4 +3,5 @@
 mod document;
 mod spelling;
 
+pub(in crate::protocol) use document::PIPELINE;
 pub use document::package_document;

@@ -277,7 +277,8 @@ mod tests {
     use super::*;
     use till_storage::engine::EngineOptions;
     use till_storage::family::Family;
-    use till_storage::journal::{Append, AppendVerdict, BatchId, RowWrite, RowWrites};
+    use till_storage::journal::{Append, AppendVerdict, BatchId};
+    use till_storage::rows::{RowWrite, RowWrites};
 
     const FOR_EVER: Duration = Duration::from_secs(3_600);
     const PAUSE: Duration = Duration::from_millis(20);

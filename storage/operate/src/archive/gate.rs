@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use till_storage::archive_queue::vault_of;
-use till_storage::first_commit::{FirstCommit, FirstVerdict};
+use till_storage::journal::first_commit::{FirstCommit, FirstVerdict};
 use till_storage::journal::{Append, CommitNumber};
 
 use super::ArchiveError;

@@ -18,8 +18,9 @@ use tempfile::TempDir;
 use till_operate::archive::{ArchiveError, ArchiveSettings, ArchivedCommit, Archiver, SegmentChain, each_commit};
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
-use till_storage::journal::{AppendVerdict, CommitNumber, Journal, RowWrite};
+use till_storage::journal::{AppendVerdict, CommitNumber, Journal};
 use till_storage::keys::UnarchivedKey;
+use till_storage::rows::RowWrite;
 use till_storage::rows::{RowRange, RowReader};
 
 /// Large enough that everything of a small test is in one segment.

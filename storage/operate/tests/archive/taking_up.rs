@@ -7,7 +7,8 @@ use std::time::Duration;
 use crate::fixtures::{Chain, copy, merchant};
 use till_operate::archive::{ArchiveError, ArchivedCommit, Archiver, check_chain, each_commit, prune};
 use till_storage::family::Family;
-use till_storage::journal::{AppendVerdict, CommitNumber, Journal, RowWrite};
+use till_storage::journal::{AppendVerdict, CommitNumber, Journal};
+use till_storage::rows::RowWrite;
 
 use super::{ArchiveWorld, ONE_SEGMENT, append, archive, batch, queued, settings};
 

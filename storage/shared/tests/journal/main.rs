@@ -18,9 +18,10 @@ use till_shared::{
     JournalCopy, JournalSettings, Migrated, RowsOf, SharedJournal, SharedJournalError, SharedRows, migrate, status,
 };
 use till_storage::family::Family;
-use till_storage::first_commit::{FirstCommit, FirstRows, FirstVerdict, LogElsewhere};
-use till_storage::journal::{Append, AppendVerdict, CommitNumber, Epoch, Head, Journal, RowWrite, Sequence};
+use till_storage::journal::first_commit::{FirstCommit, FirstRows, FirstVerdict, LogElsewhere};
+use till_storage::journal::{Append, AppendVerdict, CommitNumber, Epoch, Head, Journal, Sequence};
 use till_storage::memory::MemoryStore;
+use till_storage::rows::RowWrite;
 
 const SHOP: MerchantId = merchant(1);
 const CAFE: MerchantId = merchant(2);

@@ -15,8 +15,8 @@ use parking_lot::Mutex;
 use prometheus::IntGauge;
 use till_actors::webhooks::AllowedNetworks;
 
-use crate::exposition::{CONNECTIONS_EVICTED, CONNECTIONS_OPEN, CONNECTIONS_REFUSED};
-use crate::protocol::dispatch::{ShareOf, address_group};
+use super::share::{ShareOf, address_group};
+use crate::counted::{CONNECTIONS_EVICTED, CONNECTIONS_OPEN, CONNECTIONS_REFUSED};
 
 /// The limits that a connection may reach, as metrics name them.
 const PER_ADDRESS: &str = "per_address";
@@ -40,8 +40,8 @@ pub struct ConnectionLimits {
 }
 
 /// The connections of a listener.
-pub(super) struct ConnectionTable {
-    pub(super) limits: ConnectionLimits,
+pub(in crate::protocol) struct ConnectionTable {
+    pub(in crate::protocol) limits: ConnectionLimits,
     started: Instant,
     shown: IntGauge,
     counts: Mutex<Counts>,
@@ -60,11 +60,11 @@ struct Counts {
 }
 
 /// The time since which a connection is idle, and its number.
-pub(super) type EvictionPosition = (Instant, u64);
+pub(in crate::protocol) type EvictionPosition = (Instant, u64);
 
 /// Tells a connection, from another thread, that it is evicted.
 #[derive(Default)]
-pub(super) struct Eviction {
+pub(in crate::protocol) struct Eviction {
     has_begun: AtomicBool,
     task: AtomicWaker,
     /// The time since which a connection that showed a key is idle, in milliseconds of its table, or [`BUSY`].
@@ -82,7 +82,7 @@ impl ConnectionLimits {
 
 impl ConnectionTable {
     /// An empty table; `listener` is its name in metrics.
-    pub(super) fn new(limits: ConnectionLimits, listener: &str) -> ConnectionTable {
+    pub(in crate::protocol) fn new(limits: ConnectionLimits, listener: &str) -> ConnectionTable {
         [PER_ADDRESS, IN_ALL].iter().for_each(|limit| CONNECTIONS_REFUSED.with_label_values(&[limit]).inc_by(0));
         CONNECTIONS_EVICTED.inc_by(0);
         let shown = CONNECTIONS_OPEN.with_label_values(&[listener]);
@@ -92,7 +92,7 @@ impl ConnectionTable {
     /// Admits a connection from `peer`. When there are too many, it evicts one that is idle: one that never showed a
     /// valid key, or one of the merchant that has most of them. The new connection is refused when there is none to evict, or
     /// when its address has its limit. Returns its number, and its address where that is counted.
-    pub(super) fn admit(&self, peer: IpAddr) -> Option<(u64, Option<IpAddr>)> {
+    pub(in crate::protocol) fn admit(&self, peer: IpAddr) -> Option<(u64, Option<IpAddr>)> {
         let (limits, peer) = (&self.limits, peer.to_canonical());
         let has_share = limits.per_address < limits.in_all && !limits.proxies.contains(peer);
         let address = has_share.then(|| address_group(peer));
@@ -103,19 +103,25 @@ impl ConnectionTable {
     }
 
     /// Permits the eviction of a connection, unless that has begun.
-    pub(super) fn permit_eviction(&self, position: EvictionPosition, eviction: &Arc<Eviction>) {
+    pub(in crate::protocol) fn permit_eviction(&self, position: EvictionPosition, eviction: &Arc<Eviction>) {
         if !eviction.has_begun() {
             self.counts.lock().evictable.insert(position, Arc::clone(eviction));
         }
     }
 
     /// Forbids the eviction again.
-    pub(super) fn forbid_eviction(&self, position: EvictionPosition) {
+    pub(in crate::protocol) fn forbid_eviction(&self, position: EvictionPosition) {
         self.counts.lock().evictable.remove(&position);
     }
 
     /// Records that a connection has shown a key of `owner`, after one of `before`.
-    pub(super) fn set_owner(&self, number: u64, eviction: &Arc<Eviction>, before: Option<ShareOf>, owner: ShareOf) {
+    pub(in crate::protocol) fn set_owner(
+        &self,
+        number: u64,
+        eviction: &Arc<Eviction>,
+        before: Option<ShareOf>,
+        owner: ShareOf,
+    ) {
         let mut counts = self.counts.lock();
         counts.disown(before, number);
         if !eviction.has_begun() {
@@ -124,13 +130,19 @@ impl ConnectionTable {
     }
 
     /// Records that a connection which showed a key is idle from now on, or busy.
-    pub(super) fn set_idle(&self, eviction: &Eviction, idle_since: Option<Instant>) {
+    pub(in crate::protocol) fn set_idle(&self, eviction: &Eviction, idle_since: Option<Instant>) {
         let ms = |since: Instant| u64::try_from(since.duration_since(self.started).as_millis()).unwrap_or(BUSY);
         eviction.idle_since_ms.store(idle_since.map_or(BUSY, ms), Ordering::Relaxed);
     }
 
     /// Removes a connection.
-    pub(super) fn remove(&self, number: u64, address: Option<IpAddr>, owner: Option<ShareOf>, eviction: &Eviction) {
+    pub(in crate::protocol) fn remove(
+        &self,
+        number: u64,
+        address: Option<IpAddr>,
+        owner: Option<ShareOf>,
+        eviction: &Eviction,
+    ) {
         self.shown.dec();
         let mut counts = self.counts.lock();
         counts.disown(owner, number);
@@ -202,7 +214,7 @@ impl Eviction {
     }
 
     /// Ready once the connection is evicted.
-    pub(super) fn poll(&self, context: &Context<'_>) -> Poll<()> {
+    pub(in crate::protocol) fn poll(&self, context: &Context<'_>) -> Poll<()> {
         self.task.register(context.waker());
         if self.has_begun() { Poll::Ready(()) } else { Poll::Pending }
     }

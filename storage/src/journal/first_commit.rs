@@ -4,8 +4,9 @@
 use till_domain::ids::MerchantId;
 
 use crate::family::Family;
-use crate::journal::{Append, AppendVerdict, CommitNumber, EncodedRecord, Head, JournalError};
+use crate::journal::{Append, AppendVerdict, EncodedRecord, JournalError};
 use crate::keys::KeyRange;
+use crate::positions::{CommitNumber, Head};
 use crate::rows::RowPair;
 
 /// A place to which commits are written first. Called by one thread.

@@ -17,16 +17,16 @@ use actix_web::HttpRequest;
 use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE};
+use actix_web::http::header::{CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING, UPGRADE};
 use actix_web::web::Bytes;
 use futures_util::Stream;
 
 use super::connection_table::{ConnectionTable, Eviction, EvictionPosition};
-use crate::protocol::dispatch::{ShareOf, announced_length};
+use super::share::ShareOf;
 
 /// The bytes that the web server may be given.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum ReadAllowance {
+pub(in crate::protocol) enum ReadAllowance {
     /// A piece in each poll of the task: of a head, or of a body in chunks.
     Piece,
     /// Nothing until a request has ended or its body is read.
@@ -43,7 +43,7 @@ pub(in crate::protocol) struct OpenConnection {
     number: u64,
     /// Absent when connections from it are not counted.
     address: Option<IpAddr>,
-    pub(super) eviction: Arc<Eviction>,
+    pub(in crate::protocol) eviction: Arc<Eviction>,
     /// Its position among those that may be evicted.
     position: Cell<Option<EvictionPosition>>,
     idle_since: Cell<Instant>,
@@ -73,7 +73,7 @@ struct PacedBody {
 
 impl OpenConnection {
     /// A connection from `peer` that has just been accepted; None when the table refuses it.
-    pub(super) fn admit(table: &Arc<ConnectionTable>, peer: IpAddr) -> Option<OpenConnection> {
+    pub(in crate::protocol) fn admit(table: &Arc<ConnectionTable>, peer: IpAddr) -> Option<OpenConnection> {
         let (number, address) = table.admit(peer)?;
         let connection = OpenConnection {
             table: Arc::clone(table),
@@ -115,16 +115,16 @@ impl OpenConnection {
     }
 
     /// The time at which the connection will have been idle for too long, when no request is in progress from `now` on.
-    pub(super) fn idle_until(&self, now: Instant) -> Instant {
+    pub(in crate::protocol) fn idle_until(&self, now: Instant) -> Instant {
         let since = if self.is_busy.get() { now } else { self.idle_since.get() };
         since + self.table.limits.idle_max
     }
 
-    pub(super) const fn allowance(&self) -> ReadAllowance {
+    pub(in crate::protocol) const fn allowance(&self) -> ReadAllowance {
         self.allowance.get()
     }
 
-    pub(super) fn allow(&self, allowance: ReadAllowance) {
+    pub(in crate::protocol) fn allow(&self, allowance: ReadAllowance) {
         self.allowance.set(allowance);
         let may_read = matches!(allowance, ReadAllowance::Piece | ReadAllowance::Body(1..) | ReadAllowance::Discard);
         if may_read && let Some(waker) = self.waiting.take() {
@@ -133,12 +133,12 @@ impl OpenConnection {
     }
 
     /// Wakes the task when something may be read again.
-    pub(super) fn wait(&self, context: &Context<'_>) {
+    pub(in crate::protocol) fn wait(&self, context: &Context<'_>) {
         self.waiting.set(Some(context.waker().clone()));
     }
 
     /// Permits the eviction of the connection while it waits for the other end.
-    pub(super) fn permit_eviction(&self) {
+    pub(in crate::protocol) fn permit_eviction(&self) {
         let position = (self.idle_since.get(), self.number);
         if self.owner.get().is_some() {
             self.table.set_idle(&self.eviction, Some(self.idle_since.get()));
@@ -238,4 +238,10 @@ impl Stream for PacedBody {
         }
         polled
     }
+}
+
+/// The announced length; 0 when there is none.
+pub(in crate::protocol) fn announced_length(headers: &HeaderMap) -> usize {
+    let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok()).unwrap_or(0);
+    usize::try_from(announced).unwrap_or(usize::MAX)
 }

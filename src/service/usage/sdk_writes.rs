@@ -39,7 +39,7 @@ impl SdkWrites {
     ///
     /// # Errors
     /// `RATE_LIMITED`.
-    pub(super) fn count(
+    pub(crate) fn count(
         &self,
         installation_id: InstallationId,
         address: IpAddr,

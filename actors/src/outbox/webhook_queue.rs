@@ -8,9 +8,17 @@ use till_domain::ids::{MerchantId, WebhookId};
 use till_domain::records::{Unreadable, WebhookDirectory};
 use till_storage::shapes::MerchantReader;
 
-use super::endpoint::WebhookEndpoint;
 use crate::background::{AT_ONCE, WorkQueue};
 use crate::store::Store;
+
+/// A webhook with its merchant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WebhookEndpoint {
+    /// The merchant.
+    pub merchant_id: MerchantId,
+    /// The webhook.
+    pub webhook_id: WebhookId,
+}
 
 /// Webhooks that have something to be sent, and those to which events are sent as they happen.
 #[derive(Default)]
@@ -42,7 +50,7 @@ impl WebhookQueue {
     }
 
     /// Stops sending events to a webhook.
-    pub(super) fn forget(&self, WebhookEndpoint { merchant_id, webhook_id }: WebhookEndpoint) {
+    pub(crate) fn forget(&self, WebhookEndpoint { merchant_id, webhook_id }: WebhookEndpoint) {
         let mut connected = self.connected.write();
         if let Some(webhooks) = connected.get_mut(&merchant_id) {
             webhooks.remove(&webhook_id);

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 
-use crate::first_commit::{FirstCommit, FirstVerdict};
-use crate::journal::{Append, CommitNumber, Head};
+use crate::journal::Append;
+use crate::journal::first_commit::{FirstCommit, FirstVerdict};
+use crate::positions::{CommitNumber, Head};
 
 /// The claimed merchants whose rows lag behind.
 #[derive(Debug, Default)]

@@ -7,8 +7,7 @@ use till_domain::ids::MerchantId;
 use till_domain::open_call::OpenCall;
 use till_domain::payment::Payment;
 
-use crate::background::{AT_ONCE, WorkQueue};
-use crate::merchant::{InFlight, Permit};
+use crate::background::{AT_ONCE, InFlight, Permit, WorkQueue};
 
 /// Limit of the effects that wait in memory with all that their call needs. Others are read in their turn.
 const PREPARED_CALLS_MAX: usize = 8_192;
@@ -27,7 +26,7 @@ pub(crate) struct PreparedCall {
 
 impl PreparedCall {
     /// Returns the rows, and releases the permit.
-    pub(super) fn into_rows(self) -> CallRows {
+    pub(crate) fn into_rows(self) -> CallRows {
         drop(self.permit);
         self.rows
     }
