@@ -1,13 +1,19 @@
 //! Metrics that are counted here, at the event itself, for the whole process.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use prometheus::core::Collector;
 use prometheus::proto::{Metric, MetricFamily};
 use prometheus::{
-    HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, register_histogram_vec, register_int_counter,
+    Histogram, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, register_histogram_vec, register_int_counter,
     register_int_counter_vec, register_int_gauge_vec,
 };
+
+use crate::protocol::count::Count;
+use crate::protocol::dispatch::UNKNOWN_PATH;
 
 /// The upper bounds of the buckets of request times, in seconds: from half a commit to the slowest answer.
 const SECONDS_BUCKETS: [f64; 13] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
@@ -86,3 +92,66 @@ pub static CERTIFICATE_ENDS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     let help = "Time at which the first certificate of a listener expires, in Unix seconds, 0 when it is not known.";
     register_int_gauge_vec!("till_tls_certificate_end_timestamp_seconds", help, &["what"]).expect(ONCE)
 });
+
+/// Counts what the protocol does. Each thread keeps the handles of the counters that it has used, since finding a counter by
+/// its labels takes longer than counting.
+pub struct Counters;
+
+/// The counters of one endpoint that a thread has used.
+struct Handles {
+    /// Counters by code; there are few codes.
+    answers: Vec<(&'static str, IntCounter)>,
+    times: Histogram,
+}
+
+thread_local! {
+    /// By endpoint.
+    static HANDLES: RefCell<BTreeMap<&'static str, Handles>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+impl Count for Counters {
+    fn answered(&self, endpoint: &'static str, code: &'static str, took: Duration) {
+        HANDLES.with_borrow_mut(|handles| {
+            let handles = handles.entry(endpoint).or_insert_with(|| Handles::new(endpoint));
+            handles.answers(endpoint, code).inc();
+            handles.times.observe(took.as_secs_f64());
+        });
+    }
+
+    fn unread(&self, code: &'static str) {
+        REQUESTS.with_label_values(&[UNKNOWN_PATH, code]).inc();
+    }
+
+    fn listens(&self, listener: &'static str, limits: &[&'static str]) {
+        limits.iter().for_each(|limit| CONNECTIONS_REFUSED.with_label_values(&[limit]).inc_by(0));
+        CONNECTIONS_EVICTED.inc_by(0);
+        self.connected(listener, 0);
+    }
+
+    fn connected(&self, listener: &'static str, more: i64) {
+        CONNECTIONS_OPEN.with_label_values(&[listener]).add(more);
+    }
+
+    fn refused_connection(&self, limit: &'static str) {
+        CONNECTIONS_REFUSED.with_label_values(&[limit]).inc();
+    }
+
+    fn evicted_connection(&self) {
+        CONNECTIONS_EVICTED.inc();
+    }
+}
+
+impl Handles {
+    fn new(endpoint: &'static str) -> Handles {
+        Handles { answers: Vec::new(), times: REQUEST_SECONDS.with_label_values(&[endpoint]) }
+    }
+
+    fn answers(&mut self, endpoint: &'static str, code: &'static str) -> &IntCounter {
+        let known = self.answers.iter().position(|(known, _)| *known == code);
+        let position = known.unwrap_or_else(|| {
+            self.answers.push((code, REQUESTS.with_label_values(&[endpoint, code])));
+            self.answers.len() - 1
+        });
+        &self.answers[position].1
+    }
+}

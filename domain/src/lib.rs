@@ -14,6 +14,7 @@ pub mod address_secret;
 pub mod card;
 pub mod card_number;
 pub mod checkout;
+pub mod cursor;
 pub mod customer;
 pub mod customer_action;
 pub mod dispute;

@@ -25,6 +25,7 @@ use crate::service::Reloads;
 use crate::startup::check_directory;
 use crate::startup::{Assembly, assemble};
 use crate::supervision::{Notifier, Watchdog};
+use till_actors::name_thread;
 
 /// Options of `till serve`.
 #[derive(Debug, Clone, Copy, Args)]
@@ -106,7 +107,7 @@ fn public_limits(configuration: &Configuration, descriptors: DescriptorShares) -
     ConnectionLimits {
         in_all: in_all.min(connections_max),
         per_address,
-        proxies: configuration.proxies.networks.clone(),
+        proxies: configuration.proxies.networks.networks().to_vec(),
         idle_max: limits.idle_max,
     }
 }
@@ -151,7 +152,7 @@ async fn run(
 fn public_settings(configuration: &Configuration, descriptors: DescriptorShares) -> ListenerSettings {
     ListenerSettings {
         name: "public",
-        thread_name: "http",
+        begin_thread: |number| name_thread("http", number),
         workers: configuration.http_threads.get(),
         connections: public_limits(configuration, descriptors),
         forwarded: configuration.proxies.forwarded.clone(),
@@ -164,7 +165,7 @@ fn admin_settings(configuration: &Configuration, descriptors: DescriptorShares) 
     let connections = ADMIN_CONNECTIONS_MAX.min(connections_within(descriptors.admin_sockets));
     ListenerSettings {
         name: "admin",
-        thread_name: "admin",
+        begin_thread: |number| name_thread("admin", number),
         workers: ADMIN_THREADS,
         connections: ConnectionLimits::in_all(connections, configuration.limits.idle_max),
         forwarded: None,

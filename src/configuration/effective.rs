@@ -279,7 +279,7 @@ impl SettingsReader<'_> {
             self.faults.push(fault.to_owned());
         }
         let networks = networks.unwrap_or_default();
-        let forwarded = forwarded_header.map(|name| ForwardedHeader { name, proxies: networks.clone() });
+        let forwarded = forwarded_header.map(|name| ForwardedHeader { name, proxies: networks.networks().to_vec() });
         ProxySettings { networks, forwarded }
     }
 

@@ -7,6 +7,7 @@
 pub mod api_error;
 pub(crate) mod arguments;
 pub mod connection;
+pub mod count;
 pub mod declaration;
 pub mod dispatch;
 pub mod fault;

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use till_actors::name_thread;
 use till_storage::statistics::StatisticsSource;
 
 use super::bootstrap::{self, Started};
 use crate::access::{AdminToken, KeyAuthentication, MerchantCaller, Operator, PublicGate};
 use crate::configuration::{Configuration, Secrets, processors};
+use crate::counted::Counters;
 use crate::endpoints::{admin, merchants, sdk};
 use crate::exposition::count_failures_from_zero;
+use crate::protocol::count::Count;
 use crate::protocol::declaration::Package;
 use crate::protocol::dispatch::{AuthenticatedCaller, CallLimits, Dispatcher, Hosts, WorkerPool};
 use crate::server_status::{Calls, EngineObservation, Observation};
@@ -76,9 +79,12 @@ pub fn assemble(
     let rates = &configuration.limits;
     let gate = PublicGate::new(rates.key_calls_per_second, rates.sdk_calls_per_second_per_address);
     // Half of the processors are for large calls, the other half for all other calls.
-    let (limits, pool) = (CallLimits::new(configuration.http_threads.get()), WorkerPool::start(processors().get() / 2));
+    let limits = CallLimits::new(configuration.http_threads.get());
+    let pool = WorkerPool::start(processors().get() / 2, |number| name_thread("pool", number));
+    let counters: Arc<dyn Count> = Arc::new(Counters);
     let public = Dispatcher::builder(&[Package::Merchants, Package::Sdk], keys)
         .gate(Arc::new(gate))
+        .counters(Arc::clone(&counters))
         .limits(limits.clone())
         .pool(pool.clone())
         .functions(merchants::functions(service))
@@ -106,6 +112,7 @@ pub fn assemble(
         .function(admin::status_function(Arc::clone(&server)))
         .hosts(admin_hosts(configuration))
         .observe(server)
+        .counters(counters)
         .build();
     count_failures_from_zero(endpoint_names(&public).chain(endpoint_names(&admin)));
     Ok(Assembly { public: Arc::new(public), admin: Arc::new(admin), started })

@@ -50,6 +50,12 @@ impl AllowedNetworks {
         self.0.iter().any(|network| network.contains(&address))
     }
 
+    /// The networks.
+    #[must_use]
+    pub fn networks(&self) -> &[IpNet] {
+        &self.0
+    }
+
     /// True when no network is allowed.
     #[must_use]
     pub fn is_empty(&self) -> bool {

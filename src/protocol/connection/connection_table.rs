@@ -11,12 +11,12 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use futures_util::task::AtomicWaker;
+use ipnet::IpNet;
 use parking_lot::Mutex;
-use prometheus::IntGauge;
-use till_actors::webhooks::AllowedNetworks;
 
+use super::forwarded_header::holds;
 use super::share::{ShareOf, address_group};
-use crate::counted::{CONNECTIONS_EVICTED, CONNECTIONS_OPEN, CONNECTIONS_REFUSED};
+use crate::protocol::count::Count;
 
 /// The limits that a connection may reach, as metrics name them.
 const PER_ADDRESS: &str = "per_address";
@@ -34,7 +34,7 @@ pub struct ConnectionLimits {
     /// addresses are not counted.
     pub per_address: usize,
     /// The networks of proxies, whose addresses have no limit of their own.
-    pub proxies: AllowedNetworks,
+    pub proxies: Vec<IpNet>,
     /// The time after which a connection without useful activity is closed.
     pub idle_max: Duration,
 }
@@ -43,7 +43,8 @@ pub struct ConnectionLimits {
 pub(in crate::protocol) struct ConnectionTable {
     pub(in crate::protocol) limits: ConnectionLimits,
     started: Instant,
-    shown: IntGauge,
+    listener: &'static str,
+    counters: Arc<dyn Count>,
     counts: Mutex<Counts>,
 }
 
@@ -75,18 +76,23 @@ impl ConnectionLimits {
     /// A limit in all, which a single address may use up.
     #[must_use]
     pub fn in_all(connections: usize, idle_max: Duration) -> ConnectionLimits {
-        let proxies = AllowedNetworks::default();
-        ConnectionLimits { in_all: connections, per_address: connections, proxies, idle_max }
+        ConnectionLimits { in_all: connections, per_address: connections, proxies: Vec::new(), idle_max }
     }
 }
 
 impl ConnectionTable {
     /// An empty table; `listener` is its name in metrics.
-    pub(in crate::protocol) fn new(limits: ConnectionLimits, listener: &str) -> ConnectionTable {
-        [PER_ADDRESS, IN_ALL].iter().for_each(|limit| CONNECTIONS_REFUSED.with_label_values(&[limit]).inc_by(0));
-        CONNECTIONS_EVICTED.inc_by(0);
-        let shown = CONNECTIONS_OPEN.with_label_values(&[listener]);
-        ConnectionTable { limits, started: Instant::now(), shown, counts: Mutex::default() }
+    pub(in crate::protocol) fn new(
+        limits: ConnectionLimits,
+        listener: &'static str,
+        counters: Arc<dyn Count>,
+    ) -> ConnectionTable {
+        counters.listens(listener, &[PER_ADDRESS, IN_ALL]);
+        ConnectionTable { limits, started: Instant::now(), listener, counters, counts: Mutex::default() }
+    }
+
+    pub(in crate::protocol) fn counters(&self) -> &dyn Count {
+        &*self.counters
     }
 
     /// Admits a connection from `peer`. When there are too many, it evicts one that is idle: one that never showed a
@@ -94,11 +100,11 @@ impl ConnectionTable {
     /// when its address has its limit. Returns its number, and its address where that is counted.
     pub(in crate::protocol) fn admit(&self, peer: IpAddr) -> Option<(u64, Option<IpAddr>)> {
         let (limits, peer) = (&self.limits, peer.to_canonical());
-        let has_share = limits.per_address < limits.in_all && !limits.proxies.contains(peer);
+        let has_share = limits.per_address < limits.in_all && !holds(&limits.proxies, peer);
         let address = has_share.then(|| address_group(peer));
-        let admitted = self.counts.lock().admit(limits, address);
-        let number = admitted.inspect_err(|limit| CONNECTIONS_REFUSED.with_label_values(&[limit]).inc()).ok()?;
-        self.shown.inc();
+        let admitted = self.counts.lock().admit(limits, address, &*self.counters);
+        let number = admitted.inspect_err(|limit| self.counters.refused_connection(limit)).ok()?;
+        self.counters.connected(self.listener, 1);
         Some((number, address))
     }
 
@@ -143,7 +149,7 @@ impl ConnectionTable {
         owner: Option<ShareOf>,
         eviction: &Eviction,
     ) {
-        self.shown.dec();
+        self.counters.connected(self.listener, -1);
         let mut counts = self.counts.lock();
         counts.disown(owner, number);
         counts.open -= usize::from(!eviction.has_begun());
@@ -157,12 +163,17 @@ impl ConnectionTable {
 
 impl Counts {
     /// Counts another connection and returns its number, or the limit that it exceeds.
-    fn admit(&mut self, limits: &ConnectionLimits, address: Option<IpAddr>) -> Result<u64, &'static str> {
+    fn admit(
+        &mut self,
+        limits: &ConnectionLimits,
+        address: Option<IpAddr>,
+        counters: &dyn Count,
+    ) -> Result<u64, &'static str> {
         let from_there = address.and_then(|address| self.by_address.get(&address)).copied().unwrap_or(0);
         if from_there >= limits.per_address && address.is_some() {
             return Err(PER_ADDRESS);
         }
-        if self.open >= limits.in_all && !self.evict() {
+        if self.open >= limits.in_all && !self.evict(counters) {
             return Err(IN_ALL);
         }
         self.open += 1;
@@ -173,11 +184,11 @@ impl Counts {
 
     /// Evicts the connection that has been idle for longest: of those without a key, else of the owner that has most. False when
     /// there is none.
-    fn evict(&mut self) -> bool {
+    fn evict(&mut self, counters: &dyn Count) -> bool {
         let without_key = self.evictable.pop_first().map(|(_, eviction)| eviction);
         let Some(eviction) = without_key.or_else(|| self.take_idlest_of_largest_owner()) else { return false };
         self.open -= 1;
-        CONNECTIONS_EVICTED.inc();
+        counters.evicted_connection();
         eviction.has_begun.store(true, Ordering::Release);
         eviction.task.wake();
         true
@@ -226,12 +237,17 @@ mod tests {
 
     use super::super::open_connection::OpenConnection;
     use super::*;
+    use crate::protocol::count::Uncounted;
 
     const MERCHANT: ShareOf = ShareOf::Merchant([1; 16]);
 
     fn table(in_all: usize, per_address: usize) -> Arc<ConnectionTable> {
-        let (proxies, idle_max) = ("10.0.0.0/8".parse().expect("a network"), Duration::from_secs(60));
-        Arc::new(ConnectionTable::new(ConnectionLimits { in_all, per_address, proxies, idle_max }, "test"))
+        let (proxies, idle_max) = (vec!["10.0.0.0/8".parse().expect("a network")], Duration::from_secs(60));
+        Arc::new(ConnectionTable::new(
+            ConnectionLimits { in_all, per_address, proxies, idle_max },
+            "test",
+            Arc::new(Uncounted),
+        ))
     }
 
     fn from(table: &Arc<ConnectionTable>, address: &str) -> Option<OpenConnection> {

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use actix_web::http::header::{HeaderMap, HeaderName};
-use till_actors::webhooks::AllowedNetworks;
+use ipnet::IpNet;
 
 /// A header such as `X-Forwarded-For`, which is trusted only when it comes from proxies in these networks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct ForwardedHeader {
     /// The header's name.
     pub name: HeaderName,
     /// The networks of the proxies.
-    pub proxies: AllowedNetworks,
+    pub proxies: Vec<IpNet>,
 }
 
 impl ForwardedHeader {
@@ -29,8 +29,13 @@ impl ForwardedHeader {
     }
 
     fn is_proxy(&self, address: &IpAddr) -> bool {
-        self.proxies.contains(address.to_canonical())
+        holds(&self.proxies, address.to_canonical())
     }
+}
+
+/// True when one of the networks holds the address.
+pub(super) fn holds(networks: &[IpNet], address: IpAddr) -> bool {
+    networks.iter().any(|network| network.contains(&address))
 }
 
 #[cfg(test)]
@@ -40,7 +45,8 @@ mod tests {
     use super::*;
 
     fn caller(peer: &str, lines: &[&'static str]) -> String {
-        let (name, proxies) = (HeaderName::from_static("x-forwarded-for"), "10.0.0.0/8".parse().expect("a network"));
+        let proxies = vec!["10.0.0.0/8".parse().expect("a network")];
+        let name = HeaderName::from_static("x-forwarded-for");
         let mut headers = HeaderMap::new();
         lines.iter().for_each(|line| headers.append(name.clone(), HeaderValue::from_static(line)));
         ForwardedHeader { name, proxies }.caller(&headers, peer.parse().expect("an address")).to_string()

@@ -23,6 +23,7 @@ use futures_util::Stream;
 
 use super::connection_table::{ConnectionTable, Eviction, EvictionPosition};
 use super::share::ShareOf;
+use crate::protocol::count::Count;
 
 /// The bytes that the web server may be given.
 #[derive(Debug, Clone, Copy)]
@@ -138,6 +139,11 @@ impl OpenConnection {
     }
 
     /// Permits the eviction of the connection while it waits for the other end.
+    /// The counters of its listener.
+    pub(in crate::protocol) fn counters(&self) -> &dyn Count {
+        self.table.counters()
+    }
+
     pub(in crate::protocol) fn permit_eviction(&self) {
         let position = (self.idle_since.get(), self.number);
         if self.owner.get().is_some() {

@@ -29,12 +29,12 @@ use super::page::{BrowserPages, PageFrame, PageReply};
 use super::path::{OPENAPI_PATH, ParsedPath, Probe, locate};
 use super::request_id::RequestId;
 use super::table::DispatcherBuilder;
-use super::tally;
 use super::target::Target;
 use super::unknown_path::Served;
 use super::worker_pool::WorkerPool;
 use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::connection::OpenConnection;
+use crate::protocol::count::Count;
 use crate::protocol::declaration::PIPELINE;
 use crate::protocol::declaration::{
     Declaration, DeliveryDeclaration, Flags, Package, Returns, openapi_document, package_document,
@@ -83,6 +83,7 @@ pub struct Dispatcher<C> {
     pub(super) limits: Option<CallLimits>,
     pub(super) pool: WorkerPool,
     observe: Option<Arc<dyn Observe>>,
+    counters: Arc<dyn Count>,
     public_url: Option<String>,
     hosts: Hosts,
     deliveries: &'static [&'static DeliveryDeclaration],
@@ -105,8 +106,9 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
             authenticate: self.authenticate,
             gate: self.gate,
             limits: self.limits,
-            pool: self.pool.unwrap_or_else(|| WorkerPool::start(1)),
+            pool: self.pool.unwrap_or_else(|| WorkerPool::start(1, |_| {})),
             observe: self.observe,
+            counters: self.counters,
             public_url: self.public_url,
             hosts: self.hosts,
             deliveries: self.deliveries,
@@ -126,6 +128,11 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
     #[must_use]
     pub fn builder(packages: &[Package], authenticate: Arc<dyn Authenticate<C>>) -> DispatcherBuilder<C> {
         DispatcherBuilder::new(packages, authenticate)
+    }
+
+    /// What counts the answers.
+    pub(in crate::protocol) fn counters(&self) -> Arc<dyn Count> {
+        Arc::clone(&self.counters)
     }
 
     /// The interfaces of the listener.
@@ -220,7 +227,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         if let Some(left_out) = logged.left_out {
             exchange.log(logged, took, left_out);
         }
-        tally::count(exchange.label.get(), logged.code, took);
+        self.counters.answered(exchange.label.get(), logged.code, took);
     }
 
     /// Reserves memory for a large answer. Without memory it is refused, unless it reports a change.

@@ -451,7 +451,7 @@ pub(super) fn serve(dispatcher: Arc<Dispatcher<Key>>) -> std::net::SocketAddr {
         actix_web::rt::System::new().block_on(async move {
             let settings = ListenerSettings {
                 name: "test",
-                thread_name: "http",
+                begin_thread: |_| {},
                 workers: 1,
                 connections: ConnectionLimits::in_all(100, Duration::from_secs(60)),
                 forwarded: None,

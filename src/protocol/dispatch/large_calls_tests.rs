@@ -91,7 +91,7 @@ async fn only_large_calls_run_on_the_worker_pool() {
 #[actix_web::test]
 async fn a_call_that_waits_for_others_can_give_its_permit_back() {
     for length in [1, LARGE_BYTES] {
-        let (hooks, limits, pool) = (Arc::new(Hooks), CallLimits::new(1), WorkerPool::start(1));
+        let (hooks, limits, pool) = (Arc::new(Hooks), CallLimits::new(1), WorkerPool::start(1, |_| {}));
         let dispatcher = Dispatcher::builder(&[Package::Merchants], hooks.clone())
             .function(endpoint(&COMMAND, (limits.clone(), pool.clone()), count_permits))
             .limits(limits)
@@ -137,7 +137,7 @@ async fn a_large_answer_is_compressed_as_a_small_one_is() {
 
 #[actix_web::test]
 async fn a_large_answer_is_compressed_in_the_share_of_the_key_that_was_shown() {
-    let (hooks, pool) = (Arc::new(Hooks), WorkerPool::start(2));
+    let (hooks, pool) = (Arc::new(Hooks), WorkerPool::start(2, |_| {}));
     let dispatcher = Dispatcher::builder(&[Package::Merchants], hooks.clone())
         .function(endpoint(&FIND, (), find_letters))
         .pool(pool.clone())

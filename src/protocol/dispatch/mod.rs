@@ -37,7 +37,6 @@ mod request_id;
 mod log_subject;
 mod log_throttle;
 mod table;
-mod tally;
 mod target;
 mod unknown_path;
 mod without_request;
@@ -53,6 +52,7 @@ pub use hosts::Hosts;
 pub(super) use large_answers::SLICE_BYTES;
 #[cfg(feature = "pages")]
 pub use page::{BrowserPage, BrowserPages, BrowserRequest, PageAsset, PageDeclaration, PageReply, browser_page};
+pub use path::UNKNOWN_PATH;
 pub use rates::CallsPerSecond;
 #[cfg(feature = "pages")]
 pub use request_id::RequestId;

@@ -7,7 +7,7 @@
 use crate::protocol::declaration::Package;
 
 /// The log's name for a path that leads to nothing: the path itself may contain a secret.
-pub(super) const UNKNOWN_PATH: &str = "(unknown)";
+pub const UNKNOWN_PATH: &str = "(unknown)";
 
 /// The limit of characters of a version in a path; a longer segment is not treated as a version.
 const VERSION_LENGTH_MAX: usize = 32;

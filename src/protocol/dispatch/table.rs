@@ -10,6 +10,7 @@ use super::hosts::Hosts;
 use super::page::BrowserPages;
 use super::worker_pool::WorkerPool;
 use crate::protocol::api_error::ApiError;
+use crate::protocol::count::{Count, Uncounted};
 use crate::protocol::declaration::{Declaration, DeliveryDeclaration, Flags, Package, Returns, Text, ValueType};
 use crate::protocol::version::ApiVersion;
 
@@ -37,6 +38,7 @@ pub struct DispatcherBuilder<C> {
     pub(super) limits: Option<CallLimits>,
     pub(super) pool: Option<WorkerPool>,
     pub(super) observe: Option<Arc<dyn Observe>>,
+    pub(super) counters: Arc<dyn Count>,
     pub(super) public_url: Option<String>,
     pub(super) hosts: Hosts,
     pub(super) logs_addresses: bool,
@@ -56,6 +58,7 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
             limits: None,
             pool: None,
             observe: None,
+            counters: Arc::new(Uncounted),
             public_url: None,
             hosts: Hosts::Any,
             logs_addresses: false,
@@ -117,6 +120,12 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
     #[must_use]
     pub fn observe(self, observe: Arc<dyn Observe>) -> DispatcherBuilder<C> {
         DispatcherBuilder { observe: Some(observe), ..self }
+    }
+
+    /// Sets what counts answers and connections; they are not counted by default.
+    #[must_use]
+    pub fn counters(self, counters: Arc<dyn Count>) -> DispatcherBuilder<C> {
+        DispatcherBuilder { counters, ..self }
     }
 
     /// The address under which callers reach the server, without a slash at its end, for documents and the addresses of

@@ -11,8 +11,8 @@ use actix_web::http::header::{HeaderMap, HttpDate};
 use super::answer::Addressee;
 use super::log_throttle::LogThrottle;
 use super::request_id::RequestId;
-use super::tally;
 use crate::protocol::api_error::{ApiError, Code, Form};
+use crate::protocol::count::Count;
 use crate::protocol::json::Malformed;
 use crate::protocol::version::ApiVersion;
 
@@ -32,19 +32,19 @@ const CONNECT_RETRY_SECONDS: u32 = 1;
 static LOGGED: LazyLock<LogThrottle> = LazyLock::new(|| LogThrottle::of(1));
 
 /// The answer to a request that could not be read, to which the web server gives this status.
-pub(in crate::protocol) fn answer_to_unreadable(status: u16) -> Vec<u8> {
-    answer(refusal(status))
+pub(in crate::protocol) fn answer_to_unreadable(status: u16, counters: &dyn Count) -> Vec<u8> {
+    answer(refusal(status), counters)
 }
 
 /// The answer to a connection that was refused.
-pub(in crate::protocol) fn answer_to_refused_connection() -> Vec<u8> {
-    answer(ApiError::overloaded(CONNECT_RETRY_SECONDS))
+pub(in crate::protocol) fn answer_to_refused_connection(counters: &dyn Count) -> Vec<u8> {
+    answer(ApiError::overloaded(CONNECT_RETRY_SECONDS), counters)
 }
 
 /// The refusal as the last answer on a connection, which is counted and logged.
-fn answer(error: ApiError) -> Vec<u8> {
+fn answer(error: ApiError, counters: &dyn Count) -> Vec<u8> {
     let (code, request_id) = (error.code().name(), RequestId::from_header(None));
-    tally::count_unread(code);
+    counters.unread(code);
     if let Some(left_out) = LOGGED.turn() {
         let (status, left_out) = (error.code().triple_status(), (left_out > 0).then_some(left_out));
         let span = tracing::info_span!("request", request_id = %request_id);

@@ -4,7 +4,6 @@
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr};
 
-use till_actors::name_thread;
 use tokio_util::task::LocalPoolHandle;
 use tracing::Instrument;
 
@@ -24,16 +23,16 @@ pub struct WorkerPool {
 }
 
 impl WorkerPool {
-    /// Starts this many threads, at least one. Each runs one call at a time. One caller has at most half of them, and
+    /// Starts this many threads, at least one, each of which begins with `begin_thread` and its number. Each runs one call at a time. One caller has at most half of them, and
     /// at least one.
     #[must_use]
-    pub fn start(threads: usize) -> WorkerPool {
+    pub fn start(threads: usize, begin_thread: fn(usize)) -> WorkerPool {
         let permits = threads.max(1);
         let limit =
             ConcurrencyLimit::new(Concurrency { permits, permits_per_caller: permits.div_ceil(2), queue: QUEUE });
         let threads = LocalPoolHandle::new(permits);
         for number in 0..permits {
-            drop(threads.spawn_pinned_by_idx(move || async move { name_thread("pool", number) }, number));
+            drop(threads.spawn_pinned_by_idx(move || async move { begin_thread(number) }, number));
         }
         WorkerPool { threads, limit }
     }
@@ -90,7 +89,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_runs_on_a_pool_thread_and_returns_its_permit() {
-        let pool = WorkerPool::start(1);
+        let pool = WorkerPool::start(1, |_| {});
         let permit = pool.permit(MERCHANT).await.unwrap_or_else(|error| panic!("{error:?}"));
         let here = std::thread::current().id();
         let there = pool.run(permit, || async { (*Rc::new(7), std::thread::current().id()) }).await;
@@ -100,7 +99,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_that_panics_is_answered_and_gives_its_permit_back() {
-        let pool = WorkerPool::start(1);
+        let pool = WorkerPool::start(1, |_| {});
         let permit = pool.permit(MERCHANT).await.unwrap_or_else(|error| panic!("{error:?}"));
         let failed: Result<(), ApiError> = pool.run(permit, || async { panic!("on purpose") }).await;
         assert!(failed.is_err_and(|error| error.code() == Code::UnhandledError));
@@ -109,7 +108,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_caller_has_half_of_the_threads_at_most() {
-        let pool = WorkerPool::start(4);
+        let pool = WorkerPool::start(4, |_| {});
         let mut held = Vec::new();
         for number in 1..=2 {
             held.push(pool.permit(MERCHANT).await);

@@ -1,6 +1,6 @@
 //! The arguments that select a page of a list.
 
-use till_storage::rows::Cursor;
+use till_domain::cursor::Cursor;
 
 use super::scalar::integer;
 use crate::protocol::declaration::{PER_PAGE_DEFAULT, PER_PAGE_MAX};

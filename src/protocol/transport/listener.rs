@@ -20,7 +20,6 @@ use actix_web::dev::{AppConfig, Payload, Server, ServiceRequest, ServiceResponse
 use actix_web::rt::net::TcpStream;
 use futures_util::FutureExt;
 use rustls::ServerConfig;
-use till_actors::name_thread;
 use tokio::net::TcpSocket;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -53,8 +52,8 @@ const REFUSALS_MAX: usize = 64;
 pub struct ListenerSettings {
     /// The listener's name in metrics.
     pub name: &'static str,
-    /// The name of its threads, before their numbers.
-    pub thread_name: &'static str,
+    /// Called at the beginning of each of its threads, with its number.
+    pub begin_thread: fn(usize),
     /// Threads that take requests.
     pub workers: usize,
     /// The limits of its connections.
@@ -100,7 +99,7 @@ struct Serve<C> {
     refusals: Semaphore,
     tls: Option<TlsAcceptor>,
     pulse: Option<Arc<Pulse>>,
-    thread_name: &'static str,
+    begin_thread: fn(usize),
     threads_started: AtomicUsize,
 }
 
@@ -124,14 +123,15 @@ impl Listener {
             .shutdown_timeout(DRAIN_SECONDS_MAX)
             .disable_signals();
         let (is_secure, forwarded) = (settings.tls.is_some(), settings.forwarded.clone());
+        let table = Arc::new(ConnectionTable::new(limits.clone(), settings.name, dispatcher.counters()));
         let serve = Arc::new(Serve {
             dispatcher,
             entrance: Entrance { is_secure, host: address.to_string(), forwarded },
-            table: Arc::new(ConnectionTable::new(limits.clone(), settings.name)),
+            table,
             refusals: Semaphore::new(REFUSALS_MAX),
             tls: settings.tls.clone().map(acceptor),
             pulse: settings.pulse.clone(),
-            thread_name: settings.thread_name,
+            begin_thread: settings.begin_thread,
             threads_started: AtomicUsize::new(0),
         });
         let stopping = server.graceful_shutdown_signal();
@@ -167,7 +167,7 @@ impl<C: AuthenticatedCaller> Serve<C> {
         self: Arc<Self>,
         stopping: impl Fn() -> S + 'static,
     ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> {
-        name_thread(self.thread_name, self.threads_started.fetch_add(1, Ordering::Relaxed));
+        (self.begin_thread)(self.threads_started.fetch_add(1, Ordering::Relaxed));
         self.pulse.iter().for_each(|pulse| pulse.beat_here());
         let serve = Arc::clone(&self);
         let accept = move |tcp| {
@@ -214,7 +214,7 @@ impl<C: AuthenticatedCaller> Serve<C> {
     /// Answers a caller without TLS that there are too many connections, unless too many callers are being answered so.
     async fn refuse(&self, tcp: TcpStream) {
         if let (None, Ok(_permit)) = (&self.tls, self.refusals.try_acquire()) {
-            send_last(tcp, &answer_to_refused_connection()).await;
+            send_last(tcp, &answer_to_refused_connection(self.table.counters())).await;
         }
     }
 }

@@ -166,7 +166,8 @@ impl AsyncWrite for Socket {
         let this = self.get_mut();
         let (end, status) = bare_refusal(bytes).unwrap_or((bytes.len(), 0));
         if end == 0 && status > 0 {
-            this.end_with(answer_to_unreadable(status));
+            let answer = answer_to_unreadable(status, this.connection.counters());
+            this.end_with(answer);
             return Poll::Ready(Ok(bytes.len()));
         }
         let polled = Pin::new(&mut this.transport).poll_write(context, &bytes[..end]);

@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 
+use till_domain::cursor::Cursor;
 use till_domain::ids::Id;
-use till_storage::rows::{Beside, Cursor, ScanDirection};
+use till_storage::rows::{Beside, ScanDirection};
 use till_storage::shapes::{KeyedRow, StoredTable};
 
 use super::id_span::IdSpan;

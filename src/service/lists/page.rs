@@ -4,9 +4,10 @@ use std::fmt::Display;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use till_domain::cursor::Cursor;
 use till_domain::ids::Id;
 use till_domain::records::Rows;
-use till_storage::rows::{Beside, Cursor};
+use till_storage::rows::Beside;
 use till_storage::shapes::{KeyedRow, StoredTable};
 
 use crate::protocol::api_error::ApiError;

@@ -6,7 +6,8 @@ use till_domain::ids::{DeliveryId, MerchantId, WebhookEventId, WebhookId};
 use till_domain::time::Millis;
 
 use super::delivery::{Delivery, DeliveryStatus, WebhookProgress};
-use crate::rows::{Beside, Cursor};
+use crate::rows::Beside;
+use till_domain::cursor::Cursor;
 
 /// Changes that are written together: all of them or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

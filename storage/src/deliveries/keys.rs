@@ -17,7 +17,7 @@ use till_domain::time::Millis;
 
 use super::delivery::{Delivery, DeliveryStatus};
 use crate::keys::KeyRange;
-use crate::rows::Cursor;
+use till_domain::cursor::Cursor;
 
 const DELIVERY: u8 = 1;
 const PROGRESS: u8 = 2;

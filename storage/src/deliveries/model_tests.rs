@@ -10,7 +10,8 @@ use till_domain::time::Millis;
 
 use super::samples::{MERCHANT, OTHER_MERCHANT, id, pending};
 use super::*;
-use crate::rows::{Beside, Cursor};
+use crate::rows::Beside;
+use till_domain::cursor::Cursor;
 
 /// Deliveries are made at the instants from 1 to this, in milliseconds.
 const LAST_MADE: u64 = 30;

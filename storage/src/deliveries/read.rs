@@ -11,7 +11,8 @@ use super::keys::{self, DeliveryList, DueKey};
 use super::shapes;
 use super::sorted::SortedView;
 use crate::keys::KeyRange;
-use crate::rows::{Beside, Cursor, ScanDirection};
+use crate::rows::{Beside, ScanDirection};
+use till_domain::cursor::Cursor;
 
 pub(super) struct DeliveryReader<'a> {
     pub(super) merchant_id: MerchantId,

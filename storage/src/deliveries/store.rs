@@ -12,7 +12,8 @@ use super::keys::ValueKind;
 use super::read::{DeliveryReader, damaged, decode, due_key, first_key};
 use super::sorted::{Changes, SortedRows};
 use super::{keys, shapes};
-use crate::rows::{Cursor, RowPair};
+use crate::rows::RowPair;
+use till_domain::cursor::Cursor;
 
 /// The number of deliveries that are ended in one write.
 const ENDED_AT_ONCE: usize = 1_000;

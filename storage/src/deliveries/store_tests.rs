@@ -13,7 +13,8 @@ use super::samples::{EVENT, MERCHANT, OTHER_MERCHANT, OTHER_WEBHOOK, WEBHOOK, an
 use super::sorted::{Changes, SortedRows};
 use super::store::DeliveryStore;
 use super::*;
-use crate::rows::{Beside, Cursor, ScanDirection};
+use crate::rows::{Beside, ScanDirection};
+use till_domain::cursor::Cursor;
 
 fn open(directory: &Path) -> RocksDeliveries {
     RocksDeliveries::open(directory, 0, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"))

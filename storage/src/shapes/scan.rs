@@ -9,7 +9,8 @@ use till_domain::time::Millis;
 
 use crate::family::Family;
 use crate::keys::KeyRange;
-use crate::rows::{Beside, Cursor, RowPair, RowRange, RowReader, ScanDirection};
+use crate::rows::{Beside, RowPair, RowRange, RowReader, ScanDirection};
+use till_domain::cursor::Cursor;
 
 use super::keys::{self, KeyError, all_timers_range, open_calls_range, row_key, table_range};
 use super::reader::MerchantReader;

@@ -265,7 +265,7 @@ fn serve(parts: (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), listening:
         let admin = admin_dispatcher(&service);
         let settings = ListenerSettings {
             name: "test",
-            thread_name: "http",
+            begin_thread: |_| {},
             workers: 2,
             connections: ConnectionLimits::in_all(1_000, PATIENCE),
             forwarded: None,

@@ -1,10 +1,11 @@
 //! `POST /merchants/list-metadata`
 
 use serde_json::{Value, json};
+use till_domain::cursor::Cursor;
 use till_domain::ids::MetadataId;
 use till_domain::metadata::{MetadataPath, MetadataRecord};
 use till_domain::text::MetadataKey;
-use till_storage::rows::{Beside, Cursor, ScanDirection};
+use till_storage::rows::{Beside, ScanDirection};
 
 use super::value::{AnswerBudget, value_at};
 use crate::endpoints::prelude::*;

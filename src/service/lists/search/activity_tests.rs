@@ -2,6 +2,7 @@
 //! everything.
 
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
+use till_domain::cursor::Cursor;
 use till_domain::event::Event;
 use till_domain::ids::{
     ActivityId, DisputeId, IdPosition, KeyId, MerchantId, PaymentId, PayoutId, RawId, RefundId, UserId,
@@ -10,7 +11,7 @@ use till_domain::plan::{GROWTH, SCALE};
 use till_domain::records::AnyKey;
 use till_domain::text::Email;
 use till_domain::time::Millis;
-use till_storage::rows::{Beside, Cursor};
+use till_storage::rows::Beside;
 use till_storage::shapes::{ActivityIndex, MerchantReader, row_key};
 
 use super::activity_terms::{ActivityTerms, Addresses};

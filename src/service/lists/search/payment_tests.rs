@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use till_domain::activity::Actor;
 use till_domain::apply::index_rows;
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, TokenUsage};
+use till_domain::cursor::Cursor;
 use till_domain::customer::{Contact, Customer};
 use till_domain::effect::{Effect, EffectKind};
 use till_domain::ids::{CustomerId, IdPosition, PaymentId, RawId, RefundId, SessionId, TokenId, TransactionId};
@@ -19,7 +20,6 @@ use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer};
 use till_domain::text::{Email, ExternalId, ReturnUrl};
 use till_domain::time::{DAY_MILLIS, Millis};
-use till_storage::rows::Cursor;
 
 use super::known_entries::KNOWN_MAX;
 use super::payment_filters::{AmountRange, PaymentFilters};

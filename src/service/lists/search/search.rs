@@ -2,9 +2,10 @@
 
 use std::fmt::Display;
 
+use till_domain::cursor::Cursor;
 use till_domain::records::{Rows, Table, Unreadable};
 use till_domain::time::Millis;
-use till_storage::rows::{Beside, Cursor, ScanDirection};
+use till_storage::rows::{Beside, ScanDirection};
 use till_storage::shapes::{KeyedRow, ListEntry, ListIndex, ListKey, MerchantView};
 
 use super::merge::{EntrySource, Intersection, Walk, WalkStep};

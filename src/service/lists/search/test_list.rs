@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use till_domain::apply::apply_rows;
 use till_domain::command::Caller;
+use till_domain::cursor::Cursor;
 use till_domain::event::{Event, Mutation};
 use till_domain::ids::{IdPosition, MerchantId};
 use till_domain::records::{AnyKey, AnyRow, MemoryRows, RowsMut};
 use till_domain::time::Millis;
 use till_storage::family::Family;
-use till_storage::rows::{Cursor, RowError, RowRange, RowReader, ScanDirection, Visit};
+use till_storage::rows::{RowError, RowRange, RowReader, ScanDirection, Visit};
 use till_storage::shapes::{ListIndex, ListKey, MerchantPersonal, MerchantReader, MerchantView, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
 
