@@ -62,7 +62,7 @@ word_enum! {
         Disputed => "DISPUTED",
     }
 
-    /// A call or an event that concerns a payment: the columns of the table.
+    /// A call or an event that concerns a payment: the rows of the table.
     pub enum PaymentAction {
         /// Capture the authorized amount, or a part of it.
         Capture,
@@ -133,23 +133,46 @@ impl PaymentStatus {
     /// after a charge-back: the entries that `reverse-payment` takes back are canceled before they settle.
     #[must_use]
     pub const fn ruling(self, action: PaymentAction) -> Ruling {
-        use PaymentStatus::{Authorized as Auth, Disputed, Expired, Failed, Pending, Reversed, Successful, Voided};
-        use Ruling::{Authorizes, Becomes, GivenBack as Back, Nothing as No, Refused as X, Stays, WorkedOut as New};
-        #[rustfmt::skip]
-        let row = match self {
-            //                               capture              void             reverse            refund  open
-            //         challenge concede close  settle expire            succeed     fail             act    give up
-            Pending =>                      [X,                   Becomes(Voided), X,                 X,      X,                 X,        X,      X,     No,    Becomes(Expired), Authorizes, Becomes(Failed), Stays, Becomes(Failed)],
-            Auth =>                         [Becomes(Successful), Becomes(Voided), X,                 X,      X,                 X,        X,      X,     No,    Becomes(Voided),  No,         No,              No,    No],
-            Successful =>                   [X,                   X,               Becomes(Reversed), New,    Becomes(Disputed), X,        X,      X,     Stays, No,               No,         No,              No,    No],
-            Failed | Expired | Voided =>    [X,                   X,               X,                 X,      X,                 X,        X,      X,     No,    No,               Back,       No,              No,    No],
-            Reversed | PaymentStatus::Refunded =>
-                                            [X,                   X,               X,                 X,      X,                 X,        X,      X,     Stays, No,               No,         No,              No,    No],
-            PaymentStatus::PartiallyRefunded =>
-                                            [X,                   X,               X,                 New,    Becomes(Disputed), X,        X,      X,     Stays, No,               No,         No,              No,    No],
-            Disputed =>                     [X,                   X,               X,                 New,    X,                 Stays,    New,    New,   Stays, No,               No,         No,              No,    No],
+        use PaymentAction as Action;
+        use PaymentStatus as Status;
+        use Ruling::{
+            Authorizes as Auth, Becomes, GivenBack as Back, Nothing as No, Refused as X, Stays, WorkedOut as New,
         };
-        row[action as usize]
+        const CAPTURED: Ruling = Becomes(Status::Successful);
+        const DISPUTED: Ruling = Becomes(Status::Disputed);
+        const EXPIRED: Ruling = Becomes(Status::Expired);
+        const FAILED: Ruling = Becomes(Status::Failed);
+        const REVERSED: Ruling = Becomes(Status::Reversed);
+        const VOIDED: Ruling = Becomes(Status::Voided);
+        #[rustfmt::skip]
+        let row = match action {
+            //                                                                                             failed,
+            //                                                            partially             reversed,  expired,
+            //                           pending    authorized successful refunded   disputed   refunded   voided
+            Action::Capture =>          [X,         CAPTURED,  X,         X,         X,         X,         X],
+            Action::Void =>             [VOIDED,    VOIDED,    X,         X,         X,         X,         X],
+            Action::Reverse =>          [X,         X,         REVERSED,  X,         X,         X,         X],
+            Action::Refund =>           [X,         X,         New,       New,       New,       X,         X],
+            Action::OpenDispute =>      [X,         X,         DISPUTED,  DISPUTED,  X,         X,         X],
+            Action::ChallengeDispute => [X,         X,         X,         X,         Stays,     X,         X],
+            Action::ConcedeDispute =>   [X,         X,         X,         X,         New,       X,         X],
+            Action::CloseDispute =>     [X,         X,         X,         X,         New,       X,         X],
+            Action::Settle =>           [No,        No,        Stays,     Stays,     Stays,     Stays,     No],
+            Action::Expire =>           [EXPIRED,   VOIDED,    No,        No,        No,        No,        No],
+            Action::Succeed =>          [Auth,      No,        No,        No,        No,        No,        Back],
+            Action::Fail =>             [FAILED,    No,        No,        No,        No,        No,        No],
+            Action::RequireAction =>    [Stays,     No,        No,        No,        No,        No,        No],
+            Action::GiveUp =>           [FAILED,    No,        No,        No,        No,        No,        No],
+        };
+        match self {
+            Status::Pending => row[0],
+            Status::Authorized => row[1],
+            Status::Successful => row[2],
+            Status::PartiallyRefunded => row[3],
+            Status::Disputed => row[4],
+            Status::Reversed | Status::Refunded => row[5],
+            Status::Failed | Status::Expired | Status::Voided => row[6],
+        }
     }
 }
 
@@ -166,7 +189,7 @@ word_enum! {
 }
 
 impl OperationKind {
-    /// Its column of the table.
+    /// Its row of the table.
     #[must_use]
     pub const fn action(self) -> PaymentAction {
         match self {

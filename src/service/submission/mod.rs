@@ -4,8 +4,8 @@
 mod denial;
 mod fingerprint;
 mod shared;
-mod webhook_tests;
+mod test_attempts;
 
 pub use denial::{RETRY_AFTER_SECONDS, refused};
 pub use shared::{Reader, SdkRate, Service, Shared};
-pub use webhook_tests::TestTurn;
+pub use test_attempts::TestTurn;

@@ -23,7 +23,7 @@ use tokio::sync::Mutex;
 
 use super::denial;
 use super::fingerprint;
-use super::webhook_tests::WebhookTests;
+use super::test_attempts::WebhookTests;
 use crate::protocol::api_error::{ApiError, CallEffect};
 use crate::protocol::dispatch::{Call, CallsPerSecond, Reply};
 use crate::protocol::fault::Fault;
