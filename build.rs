@@ -1,5 +1,5 @@
-//! Tells the program of which revision and with which profile it is built. An everyday build has no revision: it would have to be
-//! compiled again after each commit.
+//! Tells the program of which revision and with which profile it is built. An everyday build has no revision: it would
+//! have to be compiled again after each commit.
 
 use std::env;
 use std::process::Command;

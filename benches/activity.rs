@@ -226,8 +226,8 @@ fn payment_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
     cases
 }
 
-/// The cases of one filter of a list: its first page, and pages deep in what it selects, with the cursors that pages in the
-/// same list name.
+/// The cases of one filter of a list: its first page, and pages deep in what it selects, with the cursors that pages in
+/// the same list name.
 fn filter_cases(
     merchant: &LargeMerchant<'_>,
     span: EntrySpan,

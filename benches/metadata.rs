@@ -1,7 +1,6 @@
 //! The cost of adding an item to a set for a caller, by the size of the set: add-to-metadata-set over HTTP against the
-//! real binary on a real disk, durable: the ratio of the large set's cost to the small one's, with one connection and with
-//! many.
-//! `TILL_BENCH_DATA` names a directory with a store, `data`, in which the bench runs.
+//! real binary on a real disk, durable: the ratio of the large set's cost to the small one's, with one connection and
+//! with many. `TILL_BENCH_DATA` names a directory with a store, `data`, in which the bench runs.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};

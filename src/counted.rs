@@ -93,8 +93,8 @@ pub static CERTIFICATE_ENDS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     register_int_gauge_vec!("till_tls_certificate_end_timestamp_seconds", help, &["what"]).expect(ONCE)
 });
 
-/// Counts what the protocol does. Each thread keeps the handles of the counters that it has used, since finding a counter by
-/// its labels takes longer than counting.
+/// Counts what the protocol does. Each thread keeps the handles of the counters that it has used, since finding a
+/// counter by its labels takes longer than counting.
 pub struct Counters;
 
 /// The counters of one endpoint that a thread has used.

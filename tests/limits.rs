@@ -43,7 +43,7 @@ const ENTRIES: &[Entry] = &[
     ("merchants that are loaded", "4 further", "actors/src/merchant/loader.rs", "LARGE_LOAD_THREADS", 1),
     ("what a load replays", "256 records", "storage/src/journal/snapshot_schedule.rs", "SNAPSHOT_EVERY", 1),
     ("what a load replays", "2 MiB", "storage/src/journal/snapshot_schedule.rs", "SNAPSHOT_BYTES", MIB),
-    ("these calls for one", "10 s", "src/service/callers/shared_rate.rs", "CAPACITY", 1_000),
+    ("these calls for one", "10 s", "src/service/usage/shared_rate.rs", "CAPACITY", 1_000),
     ("the time of a call that advances", "25 s", "actors/src/timers/advancer.rs", "ADVANCE_TIME_MAX", 1_000),
     ("free bytes of the disk", "8 MiB", "storage/src/engine/disk.rs", "BELOW_RESERVE_BYTES", MIB),
     ("table files", "1,024", "src/process/descriptors.rs", "TABLES_MAX", 1),

@@ -1,10 +1,10 @@
-//! One public type name has one meaning: a name may be declared at most twice in the workspace.
+//! One public type name has one meaning: a name may be declared at most twice in the workspace. Lines have a width.
 
 mod sources;
 
 use std::collections::BTreeMap;
 
-use sources::{code_of, manifest, tokens};
+use sources::{code_of, manifest, read, rust_files, tokens};
 
 /// The most declarations of one public type name in the product code of all rooms.
 const DECLARATIONS_MAX: usize = 2;
@@ -24,7 +24,8 @@ fn source_directories() -> Vec<String> {
 }
 
 /// The names of the public types that a source declares: those with `pub`, `pub(crate)` or another visibility in
-/// parentheses. Associated types have no visibility of their own and are left out, and so are names that a macro fills in.
+/// parentheses. Associated types have no visibility of their own and are left out, and so are names that a macro fills
+/// in.
 fn public_types(tokens: &[String]) -> Vec<&str> {
     let starts = tokens.iter().enumerate().filter(|(_, token)| *token == "pub").map(|(at, _)| at + 1);
     starts.filter_map(|at| declared_type(after_scope(tokens.get(at..)?))).collect()
@@ -99,4 +100,35 @@ fn a_name_that_is_declared_three_times_is_found_with_its_files() {
     assert!(declared_too_often(&declarations).is_empty(), "twice is allowed");
     add(&mut declarations, "c.rs", &tokens("pub struct Delta;"));
     assert_eq!(declared_too_often(&declarations), ["Delta (3): a.rs, b.rs, c.rs"]);
+}
+
+/// The width of a line, in characters: what the formatter keeps.
+const WIDTH: usize = 120;
+
+/// Files with wider lines, and how many: texts that cannot be broken, and rows of tables in comments.
+const WIDER: [(&str, usize); 12] = [
+    ("actors/sandbox/src/book/promptpay.rs", 3),
+    ("domain/src/card_number_tests.rs", 1),
+    ("src/commands/webhook/listener.rs", 1),
+    ("src/demo/first_session.rs", 6),
+    ("src/endpoints/created_at.rs", 2),
+    ("src/endpoints/merchants/statement_document/csv.rs", 1),
+    ("src/endpoints/sdk/customer_action.rs", 1),
+    ("src/protocol/pipelining/declaration.rs", 1),
+    ("src/protocol/pipelining/references.rs", 1),
+    ("storage/src/vault/vault_key.rs", 1),
+    ("tests/till/api_guide/comparison.rs", 1),
+    ("tests/till/pages/returning.rs", 1),
+];
+
+#[test]
+fn no_line_is_wider_than_the_formatter_keeps_it() {
+    let directories = ["actors", "benches", "domain", "src", "storage", "tests"];
+    let wider = directories.iter().flat_map(|directory| rust_files(directory)).filter_map(|file| {
+        let count = read(&file).lines().filter(|line| line.chars().count() > WIDTH).count();
+        (count > 0).then_some((file, count))
+    });
+    let mut wider: Vec<(String, usize)> = wider.collect();
+    wider.sort();
+    assert_eq!(wider, WIDER.map(|(file, count)| (file.to_owned(), count)));
 }

@@ -1,5 +1,5 @@
-//! Writes the manual pages and the shell completions of `till-bench` into the folder that is given: what `tools/package`
-//! puts beside the binaries. `till` writes its own.
+//! Writes the manual pages and the shell completions of `till-bench` into the folder that is given: what
+//! `tools/package` puts beside the binaries. `till` writes its own.
 
 use std::path::Path;
 

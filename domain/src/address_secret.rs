@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use crate::ids::RawId;
 
-/// 128 bits that nobody can guess, as 26 characters of the base32 of ids. It is displayed in addresses only, and is never
-/// shown by its debug form.
+/// 128 bits that nobody can guess, as 26 characters of the base32 of ids. It is displayed in addresses only, and is
+/// never shown by its debug form.
 #[derive(Clone, Copy)]
 pub struct AddressSecret([u8; 16]);
 

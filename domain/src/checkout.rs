@@ -28,7 +28,8 @@ pub const OPEN_CHECKOUTS_MAX: u64 = 100_000;
 /// The maximum number of open checkouts from which the removal of a customer erases the person: they are one record.
 pub const CHECKOUTS_ERASED_MAX: usize = 1_000;
 
-/// The time for which the customer fields of a checkout are kept after its end: a day and an hour, as those of a session.
+/// The time for which the customer fields of a checkout are kept after its end: a day and an hour, as those of a
+/// session.
 pub const CHECKOUT_CUSTOMER_KEPT_SECONDS: u64 = 25 * 3_600;
 
 word_enum! {

@@ -68,8 +68,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns true for a request that is carried out on a disk that is down to its reserve: one of the operator's, and one
-    /// by which a merchant ends a key or deliveries.
+    /// Returns true for a request that is carried out on a disk that is down to its reserve: one of the operator's, and
+    /// one by which a merchant ends a key or deliveries.
     #[must_use]
     pub const fn may_use_reserve(&self) -> bool {
         let ends_something =
@@ -144,8 +144,8 @@ pub enum Command {
     ExpirePayment(PaymentId),
     /// Record the acquirer's answer to a capture, a void or a reversal.
     RecordOperation(RecordOperation),
-    /// Judge a call by which the operator ends a refund or payout at the sandbox. It changes nothing here: the answer of
-    /// the sandbox does. Answered with [`crate::event::Answer::Changed`].
+    /// Judge a call by which the operator ends a refund or payout at the sandbox. It changes nothing here: the answer
+    /// of the sandbox does. Answered with [`crate::event::Answer::Changed`].
     OrderEnd(PendingObject),
     /// Record the acquirer's answer to a refund.
     RecordRefund(RefundId, CallResult),

@@ -20,8 +20,8 @@ pub struct Customer {
     pub mobile: Option<Mobile>,
     /// Its name.
     pub name: Option<PersonName>,
-    /// Further addresses that its payments may show, the newest last, at most [`OTHER_EMAILS_MAX`]: its former ones, and
-    /// those that were given with its payments and belong to another customer.
+    /// Further addresses that its payments may show, the newest last, at most [`OTHER_EMAILS_MAX`]: its former ones,
+    /// and those that were given with its payments and belong to another customer.
     pub other_emails: Vec<Email>,
     /// The saved card that is used unless another is named.
     pub default_card_id: Option<CardId>,

@@ -128,9 +128,9 @@ impl Ruling {
 impl PaymentStatus {
     /// The effect of `action` on a payment in this status. This is the one table of the payment's life.
     ///
-    /// The conditions that a status alone does not tell are in [`Payment::allows`]: a pending payment is voided, or given
-    /// up, only while its customer must act. A reversed payment settles only
-    /// after a charge-back: the entries that `reverse-payment` takes back are canceled before they settle.
+    /// The conditions that a status alone does not tell are in [`Payment::allows`]: a pending payment is voided, or
+    /// given up, only while its customer must act. A reversed payment settles only after a charge-back: the entries
+    /// that `reverse-payment` takes back are canceled before they settle.
     #[must_use]
     pub const fn ruling(self, action: PaymentAction) -> Ruling {
         use PaymentAction as Action;
@@ -460,8 +460,8 @@ impl Payment {
         }
     }
 
-    /// The room that the payment has in the totals of the balance until it is captured or over: its amount, which is the
-    /// most that its fee can be, and the interest of all of it.
+    /// The room that the payment has in the totals of the balance until it is captured or over: its amount, which is
+    /// the most that its fee can be, and the interest of all of it.
     #[must_use]
     pub fn reserved_minor(&self) -> u64 {
         let amount = self.money.amount;

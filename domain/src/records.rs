@@ -265,8 +265,8 @@ tables! {
     CheckoutsByExternalId: ExternalId => CheckoutId;
     /// Checkouts by status, each in the order in which they are listed.
     CheckoutsByStatus: (CheckoutStatus, CheckoutId) => Present, for lists;
-    /// The newest open checkout that names a customer by an id or the merchant's own identifier. The older ones follow from
-    /// it, each from the one after it: so the removal of a customer finds them all.
+    /// The newest open checkout that names a customer by an id or the merchant's own identifier. The older ones follow
+    /// from it, each from the one after it: so the removal of a customer finds them all.
     NewestCheckoutsByCustomer: CustomerRef => CheckoutId;
     /// The newest open checkout with an e-mail address.
     NewestCheckoutsByEmail: Email => CheckoutId;
@@ -332,8 +332,8 @@ tables! {
     CustomersByExternalId: ExternalId => CustomerId;
     /// Customers by e-mail address.
     CustomersByEmail: Email => CustomerId;
-    /// Customers by an address that is not theirs but that their payments may show. The row repeats the customer, since the
-    /// address makes the key a digest.
+    /// Customers by an address that is not theirs but that their payments may show. The row repeats the customer, since
+    /// the address makes the key a digest.
     CustomersByOtherEmail: (Email, CustomerId) => CustomerId, for lists;
     /// Customers by mobile number.
     CustomersByMobile: Mobile => CustomerId;

@@ -111,8 +111,8 @@ text_type! {
     ReturnUrl, public, |text| {
         plain(text, RETURN_URL_MAX_BYTES, "must be an absolute http or https URL of at most 2048 bytes")
     };
-    /// The address that a customer is sent to for an action: an absolute URL of the acquirer's, or the path of a page of
-    /// this server, which is made absolute when it is read.
+    /// The address that a customer is sent to for an action: an absolute URL of the acquirer's, or the path of a page
+    /// of this server, which is made absolute when it is read.
     ActionAddress, public, |text| plain(text, RETURN_URL_MAX_BYTES, "must be an address of at most 2048 bytes");
     /// The text of a QR code that a customer pays by: 1 to 512 bytes.
     QrText, public, |text| plain(text, QR_TEXT_MAX_BYTES, "must be 1 to 512 bytes without control characters");

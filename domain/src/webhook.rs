@@ -122,8 +122,8 @@ impl WebhookObject {
 pub struct EventCheckout {
     /// The checkout.
     pub id: CheckoutId,
-    /// True when the payment of the event, or the checkout itself, had the checkout's reference as of the event: that of a
-    /// payment passes on to a newer one.
+    /// True when the payment of the event, or the checkout itself, had the checkout's reference as of the event: that
+    /// of a payment passes on to a newer one.
     pub has_external_id: bool,
 }
 

@@ -40,7 +40,8 @@ macro_rules! word_enum {
         }
     )+};
     (@functions $visibility:vis [] $($variant:ident [])+) => {};
-    (@functions $visibility:vis [$function:ident $($others:ident)*] $($variant:ident [$word:literal $($rest:literal)*])+) => {
+    (@functions $visibility:vis [$function:ident $($others:ident)*]
+        $($variant:ident [$word:literal $($rest:literal)*])+) => {
         #[doc = concat!("Its `", stringify!($function), "`.")]
         #[must_use]
         $visibility const fn $function(self) -> &'static str {

@@ -115,9 +115,11 @@ impl KeyAuthentication {
 /// The refusal of a token that cannot be an API key at all.
 fn no_key(token: &str) -> ApiError {
     let message = if key::has_key_prefix(token) {
-        "The API key is mistyped or cut short: its last characters, a checksum, do not match the others. Copy the whole key: sk_ and 38 letters and digits."
+        "The API key is mistyped or cut short: its last characters, a checksum, do not match the others. Copy the \
+            whole key: sk_ and 38 letters and digits."
     } else {
-        "The bearer token is not an API key. Send a key of the merchant, which begins with sk_. The admin token is for /admin on the operator's listener only."
+        "The bearer token is not an API key. Send a key of the merchant, which begins with sk_. The admin token is \
+            for /admin on the operator's listener only."
     };
     ApiError::new(Code::Unauthorized, message)
 }

@@ -74,9 +74,11 @@ impl Authenticate<Operator> for AdminToken {
 /// The refusal of a token that is not the operator's.
 fn no_admin_token(token: &str) -> ApiError {
     let message = if key::has_key_prefix(token) {
-        "The bearer token is a merchant's API key. Calls of /admin take the admin token: the server's TILL_ADMIN_TOKEN, or the content of secrets/admin-token in its data directory."
+        "The bearer token is a merchant's API key. Calls of /admin take the admin token: the server's \
+            TILL_ADMIN_TOKEN, or the content of secrets/admin-token in its data directory."
     } else {
-        "The admin token is not valid. Send the server's TILL_ADMIN_TOKEN, or the content of secrets/admin-token in its data directory."
+        "The admin token is not valid. Send the server's TILL_ADMIN_TOKEN, or the content of secrets/admin-token in \
+            its data directory."
     };
     ApiError::new(Code::Unauthorized, message)
 }

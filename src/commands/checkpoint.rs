@@ -37,7 +37,8 @@ pub enum CheckpointCommand {
         #[arg(value_name = "DIR")]
         directory: PathBuf,
     },
-    /// Removes the oldest checkpoints, and those that were not finished. The newest one without known damage stays in any case
+    /// Removes the oldest checkpoints, and those that were not finished. The newest one without known damage stays in
+    /// any case
     Prune {
         /// The number of checkpoints to keep
         #[arg(long, value_name = "N")]

@@ -60,7 +60,8 @@ impl PreparedListener {
     }
 }
 
-/// Exports the expiry of a listener's certificate as a metric; 0 when the certificate does not have one. Warns when it is over.
+/// Exports the expiry of a listener's certificate as a metric; 0 when the certificate does not have one. Warns when it
+/// is over.
 fn show_end(listener: &str, certificates: &Certificates) {
     let end_seconds = certificates.end_seconds().unwrap_or(0);
     CERTIFICATE_ENDS.with_label_values(&[listener]).set(i64::try_from(end_seconds).unwrap_or(i64::MAX));

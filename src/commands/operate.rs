@@ -200,8 +200,8 @@ impl Subcommand for OperatorCall {
     }
 }
 
-/// Makes the call and prints the answer: a bare id as it is, a table of what is found, anything else as JSON. A reload that
-/// kept a file has failed, so that the program that renewed the file notices.
+/// Makes the call and prints the answer: a bare id as it is, a table of what is found, anything else as JSON. A reload
+/// that kept a file has failed, so that the program that renewed the file notices.
 pub(super) fn operate(configuration: &Configuration, call: &OperatorCall) -> anyhow::Result<ExitCode> {
     let client = AdminClient::of(configuration, Secrets::find_admin_token(configuration)?)?;
     let OperatorCall { endpoint, idempotency_key, table, .. } = call;
@@ -255,7 +255,8 @@ mod tests {
             ("till installation update --merchant-id mer_1 --installation-id ins_1 --name A", "update-installation"),
             ("till installation remove --merchant-id mer_1 --installation-id ins_1", "remove-installation"),
             (
-                "till payment-method configure --merchant-id mer_1 --payment-method CARD --acquirer sandbox --enabled true --authorizes-without-capture false",
+                "till payment-method configure --merchant-id mer_1 --payment-method CARD --acquirer sandbox --enabled \
+                    true --authorizes-without-capture false",
                 "configure-payment-method",
             ),
             ("till balance open --merchant-id mer_1", "open-balance"),
@@ -280,7 +281,9 @@ mod tests {
         let call = request(
             "till merchant create --name A --currency THB --time-zone Asia/Bangkok --idempotency-key once --data /d",
         );
-        let expected = json!({"name": "A", "currency": "THB", "time_zone": "Asia/Bangkok", "settlement_delay_seconds": null, "support_email": null, "card_numbers_in_identifiers": null, "test_clock": null});
+        let expected = json!({"name": "A", "currency": "THB", "time_zone": "Asia/Bangkok",
+            "settlement_delay_seconds": null, "support_email": null, "card_numbers_in_identifiers": null,
+                "test_clock": null});
         assert_eq!((call.body, call.idempotency_key.as_deref()), (expected, Some("once")));
     }
 }

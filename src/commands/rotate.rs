@@ -142,7 +142,8 @@ fn lock(file: &SecretFile) -> anyhow::Result<SecretFileLock> {
     match file.lock() {
         Err(error) if error.kind() == ErrorKind::WouldBlock => {
             bail!(
-                "another command is replacing the content of {path}: wait until it has ended, then check whether this is still needed"
+                "another command is replacing the content of {path}: wait until it has ended, then check whether this \
+                    is still needed"
             )
         }
         lock => lock.with_context(|| format!("failed to lock {path}")),

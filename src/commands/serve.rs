@@ -79,11 +79,13 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
 fn tell_settings(configuration: &Configuration, log_format: LogFormat) {
     let Configuration { data, listen, admin_listen, given, .. } = configuration;
     let (data, given) = (data.display(), (log_format == LogFormat::Json).then(|| given.join(", ")));
-    tracing::info!(%data, %listen, %admin_listen, given, "starting with these settings; `till configuration` prints all");
+    tracing::info!(%data, %listen, %admin_listen, given, "starting with these settings; `till configuration` prints \
+        all");
     if !admin_listen.ip().is_loopback() && configuration.admin_tls.is_none() {
         tracing::warn!(
             %admin_listen,
-            "the admin listener can be reached from other machines, and has no TLS: the admin token travels in clear text. \
+            "the admin listener can be reached from other machines, and has no TLS: the admin token travels in clear \
+                text. \
              Listen on 127.0.0.1, or set admin_tls_certificate_file and admin_tls_key_file"
         );
     }

@@ -342,8 +342,8 @@ impl SettingsReader<'_> {
         settings
     }
 
-    /// A log in a database is kept and copied by the tools of that database, so that settings of the embedded store's are
-    /// faults.
+    /// A log in a database is kept and copied by the tools of that database, so that settings of the embedded store's
+    /// are faults.
     fn journal(&mut self) -> Option<JournalConfiguration> {
         let schema = self.required(&settings::JOURNAL_SCHEMA, |text| Ok(text.to_owned()));
         let patience = self.seconds(&settings::JOURNAL_SECONDS_MAX);
@@ -600,7 +600,8 @@ mod tests {
             "lisen: there is no such setting; did you mean listen?",
             "nothing_like_it: there is no such setting",
             "connections_max: must be a whole number of connections, 1 or more, in digits alone; it is \"0\"",
-            "log_format: must be one string, number or boolean, and is a list: write its parts into one string, with commas between them",
+            "log_format: must be one string, number or boolean, and is a list: write its parts into one string, with \
+                commas between them",
             "TILL_HTTP_THREADS: must be a whole number of threads, 1 or more, in digits alone; it is \"-1\"",
             "TILL_VAULT_KEY: is empty; give it a value or unset it",
             "TILL_DISK_RESERVE_BYTES: is empty; give it a value or unset it",

@@ -71,9 +71,9 @@ impl Layers {
         self
     }
 
-    /// Lays the environment over the file. Only `TILL_*` is read. A variable that is no setting is a fault of a server's
-    /// configuration, like an unknown key of the file, since a misspelt setting would be ignored silently. An empty
-    /// variable is a fault as well, since a failed substitution leaves one.
+    /// Lays the environment over the file. Only `TILL_*` is read. A variable that is no setting is a fault of a
+    /// server's configuration, like an unknown key of the file, since a misspelt setting would be ignored silently. An
+    /// empty variable is a fault as well, since a failed substitution leaves one.
     #[must_use]
     pub fn with_environment(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Layers {
         for (name, value) in variables.into_iter().filter(|(name, _)| name.starts_with("TILL_")) {

@@ -51,7 +51,8 @@ impl SecretFile {
         let secrets = fs::metadata(&self.path)?;
         let lock =
             OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(self.beside(".lock"))?;
-        let _ = fchown(&lock, Some(secrets.uid()), Some(secrets.gid())); // So that the owner can lock it after root did.
+        // So that the owner can lock it after root did.
+        let _ = fchown(&lock, Some(secrets.uid()), Some(secrets.gid()));
         lock.try_lock()?;
         Ok(SecretFileLock(lock))
     }

@@ -60,7 +60,8 @@ pub enum SecretsError {
         source: io::Error,
     },
     /// The data is sealed under a key that is missing.
-    #[error("{} holds data, but its vault key is neither in TILL_VAULT_KEY, nor in vault_key_file, nor in {}; put it back, a new one would not open the data", data.display(), file.display())]
+    #[error("{} holds data, but its vault key is neither in TILL_VAULT_KEY, nor in vault_key_file, nor in {}; put it \
+        back, a new one would not open the data", data.display(), file.display())]
     VaultKeyLost {
         /// The data directory.
         data: PathBuf,
@@ -69,11 +70,13 @@ pub enum SecretsError {
     },
     /// The data directory is no place for the vault key.
     #[error(
-        "the log is in a database, and its vault key is kept with neither: set TILL_VAULT_KEY, or vault_key_file to a file outside of the data directory"
+        "the log is in a database, and its vault key is kept with neither: set TILL_VAULT_KEY, or vault_key_file to a \
+            file outside of the data directory"
     )]
     VaultKeyWanted,
     /// There is no admin token yet.
-    #[error("there is no admin token: set TILL_ADMIN_TOKEN, or name the server's data directory ({} does not exist)", file.display())]
+    #[error("there is no admin token: set TILL_ADMIN_TOKEN, or name the server's data directory ({} does not exist)",
+        file.display())]
     NoAdminToken {
         /// The file in which it is expected.
         file: PathBuf,

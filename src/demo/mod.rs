@@ -12,8 +12,8 @@ use std::net::SocketAddr;
 use crate::configuration::Configuration;
 use crate::service::Shared;
 
-/// Creates the demo merchant at the first start, finds it at later ones, and prints the address of a checkout to open in a
-/// browser, and a session to paste.
+/// Creates the demo merchant at the first start, finds it at later ones, and prints the address of a checkout to open
+/// in a browser, and a session to paste.
 ///
 /// # Errors
 /// Fails when the merchant can neither be created nor found.

@@ -34,12 +34,15 @@ pub(super) const CONTACT_ARGUMENT: Required<CustomerRef> =
 /// The arguments with a customer's data.
 pub(super) const CUSTOMER_DATA: ArgumentSet<CustomerFields> = arguments!({
     customer_id: CUSTOMER_REF
-        .optional("The customer: an id (`ctc_...`) or the merchant's own identifier. An identifier that is not known yet is given to the customer found by e-mail or mobile, else to a new one."),
+        .optional("The customer: an id (`ctc_...`) or the merchant's own identifier. An identifier that is not known \
+            yet is given to the customer found by e-mail or mobile, else to a new one."),
     customer_email: EMAIL
-        .optional("Links the payment to the customer with this address, or creates one; with `customer_id` it updates that customer.")
+        .optional("Links the payment to the customer with this address, or creates one; with `customer_id` it updates \
+            that customer.")
         .shown(),
     customer_mobile: MOBILE
-        .optional("Links the payment to the customer with this number, or creates one; with `customer_id` it updates that customer."),
+        .optional("Links the payment to the customer with this number, or creates one; with `customer_id` it updates \
+            that customer."),
     customer_name: PERSON_NAME.optional("The customer's name."),
 } => CustomerFields {
     id: customer_id,

@@ -25,7 +25,8 @@ use crate::protocol::json::Json;
 use crate::service::{FilterText, IdSpan, Reader, Service};
 
 /// The message about a text of no known form.
-const REMEDY: &str = "send a date (2025-04-01), a month (2025-04), a date and time (2025-04-01T10:30), a range of these (a..b, a.., ..b), or today, yesterday, this_week, last_week, this_month or last_month";
+const REMEDY: &str = "send a date (2025-04-01), a month (2025-04), a date and time (2025-04-01T10:30), a range of \
+    these (a..b, a.., ..b), or today, yesterday, this_week, last_week, this_month or last_month";
 
 /// A keyword, a point in time, or a range of which either end may be open.
 const PATTERN: &str = "^(today|yesterday|this_week|last_week|this_month|last_month\
@@ -54,7 +55,11 @@ pub(super) const CREATED_AT: FieldIn<CreatedRange, MerchantClock> = FieldIn {
 
 /// The filter of a list by time of creation, as an argument.
 pub(super) const CREATED_AT_ARGUMENT: OptionalIn<CreatedRange, MerchantClock> = CREATED_AT
-    .optional("When it was recorded, in the merchant's time zone: a date, a month, an ISO 8601 date and time (the minute, second or fraction that is given), a range `a..b` of these with both ends included and either left out, or `today`, `yesterday`, `this_week`, `last_week`, `this_month`, `last_month`.")
+    .optional(
+        "When it was recorded, in the merchant's time zone: a date, a month, an ISO 8601 date and time (the \
+        minute, second or fraction that is given), a range `a..b` of these with both ends included and either left \
+        out, or `today`, `yesterday`, `this_week`, `last_week`, `this_month`, `last_month`.",
+    )
     .named("created_at");
 
 /// The filter of a list by time of creation, when it was given.

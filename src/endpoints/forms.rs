@@ -172,7 +172,11 @@ pub(super) const fn external_id<T: FromStr>() -> Field<ExternalId> {
         parse: |value| {
             let text = own_text(value)?;
             if text.parse::<T>().is_ok() {
-                return Err("must not have the form of an id of Till, which it could be confused with: send your own, such as order-1001".to_owned());
+                return Err(
+                    "must not have the form of an id of Till, which it could be confused with: send your own, \
+                    such as order-1001"
+                        .to_owned(),
+                );
             }
             checked(ExternalId::new(text))
         },

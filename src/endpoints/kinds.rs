@@ -89,8 +89,8 @@ macro_rules! kind {
 
 pub(super) use kind;
 
-/// Makes a table a [`NamedKind`], in a file that uses the prelude: by the argument that names an object by its id, or by
-/// an index as well, and the refusal of a name that no object has.
+/// Makes a table a [`NamedKind`], in a file that uses the prelude: by the argument that names an object by its id, or
+/// by an index as well, and the refusal of a name that no object has.
 ///
 /// ```ignore
 /// named_kind!(Statements, STATEMENT_ARGUMENT, ApiError::not_found("statement_id", UNKNOWN));

@@ -116,7 +116,8 @@ fn expose_commits(engine: &Engine, families: &mut Families) {
     let stats = engine.commit_stats();
     families.histogram(
         "till_commit_seconds",
-        "Time from the hand-over of a batch that a caller waits for to its verdict: its wait in the queue and its write.",
+        "Time from the hand-over of a batch that a caller waits for to its verdict: its wait in the queue and its \
+            write.",
         stats.commit_micros(),
         Unit::Micros,
     );

@@ -1,5 +1,5 @@
-//! `GET /return/{merchant_id}/{payment_session_id}.{secret}`: customers come back from the acquirer, and go on to the shop.
-//! Contract, sections 9.4 and 9.6.
+//! `GET /return/{merchant_id}/{payment_session_id}.{secret}`: customers come back from the acquirer, and go on to the
+//! shop. Contract, sections 9.4 and 9.6.
 
 use askama::Template;
 use till_domain::ids::MerchantId;

@@ -1,5 +1,5 @@
-//! The file descriptors of the process. RocksDB ends a process that has none left for a log or a table, so connections get
-//! what the other parts leave.
+//! The file descriptors of the process. RocksDB ends a process that has none left for a log or a table, so connections
+//! get what the other parts leave.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use till_actors::webhooks::SOCKETS_MAX;
@@ -10,11 +10,13 @@ const LIMIT_MIN: u64 = 768;
 /// Open table files of the store.
 const TABLES_MAX: u64 = 1_024;
 
-/// Sockets of the operator's listener: 256 connections, as many as a quarter of them that are being ended, and 64 refusals.
+/// Sockets of the operator's listener: 256 connections, as many as a quarter of them that are being ended, and 64
+/// refusals.
 const ADMIN_SOCKETS_MAX: u64 = 384;
 
-/// Everything else: logs and manifests of three databases, 128 tables of the two small ones and 32 of the scrub, listeners,
-/// event queues of threads, and files of archive, checkpoints and secrets. Some 150 are open in a busy server.
+/// Everything else: logs and manifests of three databases, 128 tables of the two small ones and 32 of the scrub,
+/// listeners, event queues of threads, and files of archive, checkpoints and secrets. Some 150 are open in a busy
+/// server.
 const OTHERS: (u64, u64) = (256, 500);
 
 /// The descriptors of each part of a server.
@@ -61,7 +63,8 @@ pub fn raise_limit() -> anyhow::Result<DescriptorShares> {
     let shares = DescriptorShares::current();
     anyhow::ensure!(
         shares.limit >= LIMIT_MIN,
-        "the process may open {} files at once, and a server needs {LIMIT_MIN} at least: raise the limit (ulimit -n, LimitNOFILE)",
+        "the process may open {} files at once, and a server needs {LIMIT_MIN} at least: raise the limit (ulimit -n, \
+            LimitNOFILE)",
         shares.limit
     );
     Ok(shares)

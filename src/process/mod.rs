@@ -5,5 +5,6 @@ pub mod logging;
 pub mod owner_only;
 pub mod small_pages;
 
-/// The version of the program, with the profile and the revision that it was built of, such as `0.1.0 (release, 0a1b2c3d4e5f)`.
+/// The version of the program, with the profile and the revision that it was built of, such as
+/// `0.1.0 (release, 0a1b2c3d4e5f)`.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("BUILD_OF_TILL"), ")");

@@ -200,8 +200,8 @@ pub(in crate::protocol) fn nearest(name: &str, known: impl Iterator<Item = &'sta
     near.min_by_key(|known| distance(known))
 }
 
-/// True when each word is the known one but for typing errors. One word that is another one makes the name that of another
-/// thing: `success_url` is no mistyped `cancel_url`.
+/// True when each word is the known one but for typing errors. One word that is another one makes the name that of
+/// another thing: `success_url` is no mistyped `cancel_url`.
 fn is_mistyped(name: &str, known: &str) -> bool {
     let (words, known): (Vec<&str>, Vec<&str>) = (name.split('_').collect(), known.split('_').collect());
     words.len() == known.len() && words.iter().zip(known).all(|(word, known)| is_mistyped_word(word, known))

@@ -2,7 +2,8 @@
 //!
 //! Read it from the bottom up: `json`, faults of a body (`fault`, `fields`), single arguments (`field`), answers to
 //! refused calls (`api_error`), declarations of endpoints (`declaration`), and the dispatcher, which checks a request
-//! (`dispatch`), or each step of several in one (`pipelining`), and its socket (`transport`). Pages for people are in `pages`.
+//! (`dispatch`), or each step of several in one (`pipelining`), and its socket (`transport`). Pages for people are in
+//! `pages`.
 
 pub mod api_error;
 pub(crate) mod arguments;

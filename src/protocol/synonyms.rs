@@ -1,8 +1,8 @@
-//! Names that other interfaces have for functions and arguments, and ours. Where Till has no counterpart, a sentence says so and
-//! names the nearest way. What is suggested is never another act or another thing.
+//! Names that other interfaces have for functions and arguments, and ours. Where Till has no counterpart, a sentence
+//! says so and names the nearest way. What is suggested is never another act or another thing.
 
-/// Names that callers try, those of ours that mean the same, and advice. Of ours the first that is there counts; `_url` is any
-/// name with that end. A row applies when one of ours is there, or when it has none.
+/// Names that callers try, those of ours that mean the same, and advice. Of ours the first that is there counts; `_url`
+/// is any name with that end. A row applies when one of ours is there, or when it has none.
 type Synonyms = (&'static [&'static str], &'static [&'static str], &'static str);
 
 /// The meaning of a name that callers try.
@@ -40,8 +40,8 @@ const NOUNS: [(&[&str], &str); 9] = [
     (&["api-key"], "key"),
 ];
 
-/// Functions whose names are not made of a verb and a noun of ours, by the end of their paths. A single word counts below an
-/// interface only, since it stands for any act on a thing elsewhere.
+/// Functions whose names are not made of a verb and a noun of ours, by the end of their paths. A single word counts
+/// below an interface only, since it stands for any act on a thing elsewhere.
 const FUNCTIONS: &[Synonyms] = &[
     (&["pay", "charge"], &["initiate-payment-flow"], ""),
     (&["capture"], &["capture-payment"], ""),
@@ -66,17 +66,20 @@ const FUNCTIONS: &[Synonyms] = &[
     (
         &["payment-intents"],
         &[],
-        "A payment is made on the page whose address start-checkout answers, or by initiate-payment-flow from a payment session; find-payment and list-payments look it up.",
+        "A payment is made on the page whose address start-checkout answers, or by initiate-payment-flow from a \
+            payment session; find-payment and list-payments look it up.",
     ),
     (
         &["cancel-payment", "cancel-payment-intent"],
         &[],
-        "void-payment ends a payment that is not captured; refund-payment gives captured money back; expire-checkout ends a checkout.",
+        "void-payment ends a payment that is not captured; refund-payment gives captured money back; expire-checkout \
+            ends a checkout.",
     ),
     (
         &["create-subscription", "subscriptions", "v1/subscriptions"],
         &[],
-        "Till charges nobody by itself, so there are no subscriptions: for each period call start-checkout, or take a saved card by select-payment-method of /sdk and initiate-payment-flow.",
+        "Till charges nobody by itself, so there are no subscriptions: for each period call start-checkout, or take a \
+            saved card by select-payment-method of /sdk and initiate-payment-flow.",
     ),
 ];
 
@@ -109,14 +112,16 @@ const ARGUMENTS: &[Synonyms] = &[
     (
         &["external_id", "email", "search", "query", "q"],
         &[],
-        "it is not taken here; list-payments finds payments by terms, and calls that find one object take your own identifier",
+        "it is not taken here; list-payments finds payments by terms, and calls that find one object take your own \
+            identifier",
     ),
     (&["expires_at"], &["expires_in"], "It is a number of seconds from now"),
     (&["description", "note"], &["reason"], ""),
     (
         &["description", "note", "metadata"],
         &[],
-        "words of your own are kept by calls about metadata, such as sync-metadata of /merchants, under a key of your choice; what the customer reads are the names of lines of start-checkout",
+        "words of your own are kept by calls about metadata, such as sync-metadata of /merchants, under a key of your \
+            choice; what the customer reads are the names of lines of start-checkout",
     ),
     (&["mode"], &[], "leave it out, since there is one mode: a checkout takes exactly one payment"),
     (&["idempotency_key"], &[], "send it as the header Idempotency-Key"),
@@ -125,7 +130,8 @@ const ARGUMENTS: &[Synonyms] = &[
     (
         &["permissions", "scopes", "scope", "role"],
         &[],
-        "leave it out, since there are neither roles nor permissions: each key may make every call of its merchant, and members of its team none",
+        "leave it out, since there are neither roles nor permissions: each key may make every call of its merchant, \
+            and members of its team none",
     ),
 ];
 

@@ -14,8 +14,8 @@ till_domain::word_enum! {
         Paused => "PAUSED",
         /// It does not take calls yet.
         Starting => "STARTING",
-        /// It refuses to write or waits for it: for want of space, since the newest write failed or does not end, since the
-        /// database of the log does not answer or has no synchronous standby, or since the server stops.
+        /// It refuses to write or waits for it: for want of space, since the newest write failed or does not end, since
+        /// the database of the log does not answer or has no synchronous standby, or since the server stops.
         RefusingWrites => "REFUSING_WRITES",
     }
 }

@@ -157,8 +157,8 @@ fn open_as(
     Ok((opened, log.map(|log| Arc::clone(&log.journal))))
 }
 
-/// Opens a data directory that repeats the log in a database. The log is claimed last: a start with a directory or a vault
-/// key that does not fit takes it from nobody.
+/// Opens a data directory that repeats the log in a database. The log is claimed last: a start with a directory or a
+/// vault key that does not fit takes it from nobody.
 fn open_repeating(
     options: &DiskOptions,
     vault_keys: &[RootKey],
@@ -177,8 +177,8 @@ fn open_repeating(
     Ok((disk, keyring, Some(log)))
 }
 
-/// Does something on a thread of its own, and waits for it: a database elsewhere is waited for, and the server's threads must
-/// not wait.
+/// Does something on a thread of its own, and waits for it: a database elsewhere is waited for, and the server's
+/// threads must not wait.
 fn apart<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
     thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|_| Err(anyhow!("a thread of the start panicked")))
 }
@@ -287,8 +287,10 @@ fn mark_as_running(data: &Path, notes: &dyn Notes) -> anyhow::Result<RunningMark
     if RunningMark::is_of_a_copy(data).context("failed to read the mark of a running server")? {
         tracing::warn!(
             directory = %data.display(),
-            "this directory is a plain copy of one that a server was running on: it may have files of different moments. \
-             Run `till verify` on it, and `till resume` when its original does not run any more. To copy a store, take a \
+            "this directory is a plain copy of one that a server was running on: it may have files of different \
+                moments. \
+             Run `till verify` on it, and `till resume` when its original does not run any more. To copy a store, \
+             take a \
              checkpoint, or stop the server first."
         );
         notes.keep(PAUSED_FILE, Some(&[])).context("failed to pause the server")?;
@@ -465,8 +467,8 @@ fn webhook_delivery(configuration: &Configuration, deliveries: Arc<RocksDeliveri
     WebhookDelivery { deliveries, sender: Sender::within(addresses.clone(), sockets), addresses, schedule }
 }
 
-/// The book, and what fills it where it repeats rows elsewhere. Its thread does that: the server need not wait for a book of
-/// millions of lines.
+/// The book, and what fills it where it repeats rows elsewhere. Its thread does that: the server need not wait for a
+/// book of millions of lines.
 fn open_book(configuration: &Configuration, log: Option<&SharedLog>) -> anyhow::Result<(RocksBook, Option<Filling>)> {
     let directory = configuration.data.join(SANDBOX_DIRECTORY);
     let open = || open_book_within(&directory, configuration);
@@ -510,7 +512,8 @@ fn open_keyring(stored: Option<Vec<u8>>, roots: &[RootKey], has_records: bool) -
         Some(stored) => vault_keys::open_keyring(roots, &stored).map(Some),
         None if has_records => {
             bail!(
-                "the store has records but no key ring: it cannot be used. Restore it from a checkpoint, or the database of \
+                "the store has records but no key ring: it cannot be used. Restore it from a checkpoint, or the \
+                    database of \
                  the log from its backup."
             )
         }

@@ -1,4 +1,5 @@
-//! The start of the program: the data directory is checked, the store is opened, and everything above it is put together.
+//! The start of the program: the data directory is checked, the store is opened, and everything above it is put
+//! together.
 
 mod assembly;
 mod bootstrap;

@@ -40,7 +40,8 @@ impl SharedLog {
         let state = status(&configuration.database)?;
         if let Some(directory) = exported_to(&configuration.database)? {
             bail!(
-                "an embedded store was made of the log, in {directory}: two servers would go on from the same past. When none \
+                "an embedded store was made of the log, in {directory}: two servers would go on from the same past. \
+                    When none \
                  will run there any more, till journal export --undo lets one start on the log"
             );
         }
@@ -83,8 +84,8 @@ impl SharedLog {
         Ok(disk.follow(Arc::clone(&self.journal) as _)?)
     }
 
-    /// Has an auxiliary database follow its rows elsewhere. One that lacks some of them is made anew, empty: it is to be
-    /// filled before it is used.
+    /// Has an auxiliary database follow its rows elsewhere. One that lacks some of them is made anew, empty: it is to
+    /// be filled before it is used.
     ///
     /// # Errors
     /// The database cannot be read, or the auxiliary one not be written.
@@ -127,8 +128,8 @@ impl Filling {
     }
 }
 
-/// Ends the process when another server has claimed the log. It must not be started again by itself: each of two servers
-/// would take the log from the other.
+/// Ends the process when another server has claimed the log. It must not be started again by itself: each of two
+/// servers would take the log from the other.
 fn end_as_fenced() {
     tracing::error!("another server has claimed the log; this one stops");
     signal_hook::low_level::exit(EXIT_WHEN_FENCED)

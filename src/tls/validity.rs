@@ -3,8 +3,8 @@
 use x509_cert::Certificate;
 use x509_cert::der::Decode;
 
-/// The end of a certificate's validity, in Unix seconds. None when the certificate cannot be read; that does not decide if it
-/// can be used.
+/// The end of a certificate's validity, in Unix seconds. None when the certificate cannot be read; that does not decide
+/// if it can be used.
 pub(super) fn end_of(certificate: &[u8]) -> Option<u64> {
     let read = Certificate::from_der(certificate).ok()?;
     Some(read.tbs_certificate.validity.not_after.to_unix_duration().as_secs())

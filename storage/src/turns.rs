@@ -22,8 +22,8 @@ pub struct StopSignal {
 }
 
 impl Turns {
-    /// Starts a thread of this name that does `work`. The function pauses by [`StopSignal::wait`] and must return once that
-    /// tells it to.
+    /// Starts a thread of this name that does `work`. The function pauses by [`StopSignal::wait`] and must return once
+    /// that tells it to.
     ///
     /// # Errors
     /// The error of the system, when it cannot start a thread.

@@ -1,6 +1,6 @@
 //! Flipped bits, cuts and zeros in the logs and the MANIFEST of a store that was killed: either a start refuses, or no
-//! acknowledged commit is missing. It never hangs. After a refusal that allows it, a start that accepts the loss has every
-//! commit before the damage.
+//! acknowledged commit is missing. It never hangs. After a refusal that allows it, a start that accepts the loss has
+//! every commit before the damage.
 //!
 //! `TILL_DAMAGE_RUNS` sets the number of damages that are tried per kind of file, for longer runs.
 

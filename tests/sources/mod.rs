@@ -1,5 +1,5 @@
-//! The reader of sources that the tests of rooms and of names share: Rust files by directory, without comments, texts and
-//! tests.
+//! The reader of sources that the tests of rooms and of names share: Rust files by directory, without comments, texts
+//! and tests.
 
 use std::collections::BTreeSet;
 use std::fs;

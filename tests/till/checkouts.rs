@@ -1,5 +1,5 @@
-//! Checkouts by the calls of the merchant and of the customer's device: contract, section 9.6. The rules are tested in the
-//! domain; here are shapes, refusals and one path of each promise.
+//! Checkouts by the calls of the merchant and of the customer's device: contract, section 9.6. The rules are tested in
+//! the domain; here are shapes, refusals and one path of each promise.
 
 use serde_json::{Value, json};
 

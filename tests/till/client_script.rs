@@ -1,4 +1,5 @@
-//! `docs/till-js.md` agrees with `till.js`, the script of a shop's own page: each table has what the script has, and nothing else.
+//! `docs/till-js.md` agrees with `till.js`, the script of a shop's own page: each table has what the script has, and
+//! nothing else.
 
 use std::collections::BTreeSet;
 use std::fs;

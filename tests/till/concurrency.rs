@@ -119,7 +119,8 @@ fn one_key_at_once_with_different_bodies_is_one_payment() {
 #[test]
 fn of_100_selections_of_a_single_use_token_one_gets_a_session() {
     let (_server, shop) = Server::with_shop();
-    let body = json!({ "amount": 100, "currency": "THB", "payment_method": "CARD", "token": shop.token_of(crate::harness::CARD, "SINGLE") });
+    let body = json!({ "amount": 100, "currency": "THB", "payment_method": "CARD",
+        "token": shop.token_of(crate::harness::CARD, "SINGLE") });
     let (session, losers) = the_winner(at_once(&[(); 100], |()| shop.sdk("select-payment-method", &body)));
     losers.iter().for_each(|loser| assert_eq!(loser.refused("TOKEN_ALREADY_USED"), Value::Null));
     assert_only(&shop, &shop.initiate(&session, 100, &json!({})).id(), 100);

@@ -163,7 +163,10 @@ fn a_token_is_saved_for_several_uses_only_and_a_known_card_once() {
 fn keys_of_customers(data: &Path) -> Vec<Vec<u8>> {
     let store = StoppedStore::open(&EngineOptions::new(data)).expect("it is stopped");
     let rows = store.scan(RowRange::forward(Family::Vault, &[], &[0xff; 40]), usize::MAX).expect("readable");
-    let is_of_customer = |key: &[u8]| matches!(VaultKey::decode(key), Some(VaultKey::SubjectKey { subject, .. }) if subject.kind == SubjectKind::Customer);
+    let is_of_customer = |key: &[u8]| {
+        matches!(VaultKey::decode(key), Some(VaultKey::SubjectKey { subject,
+        .. }) if subject.kind == SubjectKind::Customer)
+    };
     rows.into_iter().filter(|(key, _)| is_of_customer(key)).map(|(_, value)| value).collect()
 }
 

@@ -161,8 +161,8 @@ fn every_change_refuses_another_body_under_the_same_key() {
     }
 }
 
-/// True for what names the caller, and for what a device's call is judged by before its key: the address of a checkout and
-/// the payment method.
+/// True for what names the caller, and for what a device's call is judged by before its key: the address of a checkout
+/// and the payment method.
 fn is_judged_first(package: &str, name: &str, value: &Value) -> bool {
     let is_reference = value.as_str().is_some_and(|text| text.starts_with("chk_") && text.contains('.'));
     match name {

@@ -41,7 +41,8 @@ fn a_payout_shows_in_ledger_activity_and_events() {
     let payout = ended(&shop, &id);
     let expected = json!({
         "payout_id": id, "external_id": "out-1", "status": "SUCCESSFUL", "amount": 400, "currency": "THB",
-        "description": "March 2026", "failure_code": null, "created_at": payout["created_at"], "paid_at": payout["paid_at"],
+        "description": "March 2026", "failure_code": null, "created_at": payout["created_at"],
+            "paid_at": payout["paid_at"],
     });
     assert_eq!(payout, expected);
     assert!(payout["paid_at"].is_u64() && payout["created_at"].is_u64());
@@ -56,7 +57,8 @@ fn a_payout_shows_in_ledger_activity_and_events() {
     assert_eq!(json!(shown), json!(["PAYOUT_CREATED", "API_KEY", shop.key_id, "PAYOUT", id, null]));
     let event = shop.all("list-events").remove(0);
     let expected = json!({
-        "event_id": event["event_id"], "event": "payout_completed", "sequence": 1, "payment_id": null, "checkout_id": null,
+        "event_id": event["event_id"], "event": "payout_completed", "sequence": 1, "payment_id": null,
+            "checkout_id": null,
         "external_id": "out-1", "status": "SUCCESSFUL", "refund_id": null, "dispute_id": null, "payout_id": id,
         "amount": 400, "currency": "THB", "created_at": event["created_at"], "delivered_at": null,
     });

@@ -61,7 +61,8 @@ fn refuses(shop: &Shop, endpoint: &str, body: &Value, name: &str, values: &[Valu
     for value in values {
         let answer = shop.sdk(endpoint, &merged(body, &json!({ name: value })));
         assert_eq!(answer.faults(), [format!("invalid {name}")], "{value}");
-        let text = value.as_str().filter(|text| text.len() > 5).unwrap_or("\u{0}"); // The message may contain a short value in its advice.
+        // The message may contain a short value in its advice.
+        let text = value.as_str().filter(|text| text.len() > 5).unwrap_or("\u{0}");
         assert!(!answer.body.to_string().contains(text), "repeats {value}: {}", answer.body);
     }
 }
@@ -278,7 +279,8 @@ fn a_usage_is_single_or_multiple_and_single_when_left_out() {
 #[test]
 fn all_faults_of_a_card_come_at_once_without_its_values() {
     let (_server, shop) = Server::with_shop();
-    let wrong = json!({ "number": "4111111111111112", "name": "", "expiration_date": "99/99", "security_code": "98765", "usage": "x" });
+    let wrong = json!({ "number": "4111111111111112", "name": "", "expiration_date": "99/99",
+        "security_code": "98765", "usage": "x" });
     let answer = shop.sdk("tokenize-card", &wrong);
     let expected =
         ["invalid number", "invalid name", "invalid expiration_date", "invalid security_code", "invalid usage"];

@@ -1,10 +1,11 @@
-//! Stores that released versions of the program wrote open under this one: they verify, answer as they did, and go on, also
-//! when the first start is killed half way.
+//! Stores that released versions of the program wrote open under this one: they verify, answer as they did, and go on,
+//! also when the first start is killed half way.
 //!
-//! Each file in `tests/stores/` is the data directory of a server that was killed, with `answers.json` beside it: the keys to
-//! call with, and what calls were answered then. `make upgrade-store NAME=...` makes one with the program of the tree, at a
-//! release. RocksDB's files `LOG*`, `OPTIONS*` and `LOCK` are left out, as they name paths of the machine that made them;
-//! the database opens without them. So is the file `running`, by which the store would be taken for a copy.
+//! Each file in `tests/stores/` is the data directory of a server that was killed, with `answers.json` beside it: the
+//! keys to call with, and what calls were answered then. `make upgrade-store NAME=...` makes one with the program of
+//! the tree, at a release. RocksDB's files `LOG*`, `OPTIONS*` and `LOCK` are left out, as they name paths of the
+//! machine that made them; the database opens without them. So is the file `running`, by which the store would be taken
+//! for a copy.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

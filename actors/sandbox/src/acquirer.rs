@@ -131,8 +131,8 @@ impl SandboxAcquirer {
         self.record_act(Act::OnPage(id, outcome))
     }
 
-    /// Records what the customer of a merchant's payment did, also after the action was canceled: then a success is a late
-    /// one, which is sent until its money is given back, and anything else changes nothing at the acquirer.
+    /// Records what the customer of a merchant's payment did, also after the action was canceled: then a success is a
+    /// late one, which is sent until its money is given back, and anything else changes nothing at the acquirer.
     ///
     /// # Errors
     /// [`AcquirerUnavailable`] in the answer: it may be recorded.

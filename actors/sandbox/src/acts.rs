@@ -1,4 +1,5 @@
-//! Acts of customers, as changes of the lines of their authorizations. Nothing here waits, reads a clock or writes to disk.
+//! Acts of customers, as changes of the lines of their authorizations. Nothing here waits, reads a clock or writes to
+//! disk.
 
 use crate::book::{
     ActionId, ActionOutcome, ActionPage, AuthorizationState, AuthorizeOutcome, BookAction, BookLine, BookOperation,

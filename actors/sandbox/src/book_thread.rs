@@ -21,7 +21,8 @@ pub(super) type MillisClock = Box<dyn Fn() -> u64 + Send>;
 /// Called when the book has failed for good.
 pub(super) type OnBroken = Box<dyn Fn(String) + Send>;
 
-/// Fills the book, carries requests out until the queue is closed, or the book fails for good, and sends the answers that are due.
+/// Fills the book, carries requests out until the queue is closed, or the book fails for good, and sends the answers
+/// that are due.
 pub(super) fn run<B: Book>(
     queue: &Arc<RequestQueue>,
     mut book: B,
@@ -233,8 +234,8 @@ impl<B: Book> Group<'_, B> {
         Ok(Ok(Answered { line: Some(line), handling, authorization: changed.or(authorization), at_ms: now_ms }))
     }
 
-    /// The line under a reference as of now: a refund whose time to fail has come has failed, and a success whose time has
-    /// come is there.
+    /// The line under a reference as of now: a refund whose time to fail has come has failed, and a success whose time
+    /// has come is there.
     fn current(&mut self, reference: &str, now_ms: u64) -> Result<Option<BookLine>, BookError> {
         let Some(line) = self.line(reference)? else { return Ok(None) };
         if has_failed_by(&line, now_ms) {

@@ -146,7 +146,10 @@ fn a_refund_that_fails_later_is_pending_for_a_second() {
     clock.set(NOW_MS + 1_000);
     assert_eq!(decline_code(sandbox.refund(refund(8, 60))), "refund_failed");
     let found = wait(sandbox.find(MERCHANT, reference(refund_step(9)))).expect("an answer");
-    let failed = |found| matches!(found, Some(FoundCall::Completion(Completion::Declined(failure))) if failure.code == "refund_failed");
+    let failed = |found| {
+        matches!(found,
+        Some(FoundCall::Completion(Completion::Declined(failure))) if failure.code == "refund_failed")
+    };
     assert!(failed(found), "it fails without being asked again");
     clock.set(NOW_MS);
     assert_eq!(decline_code(sandbox.refund(refund(9, 40))), "refund_failed", "also when the clock steps back");

@@ -166,8 +166,8 @@ pub(super) enum Handling {
 }
 
 impl Handling {
-    /// The handling of an instrument. It depends only on the digits of the card that may be shown, since the book keeps no
-    /// others and calls after an authorization know the card from the book.
+    /// The handling of an instrument. It depends only on the digits of the card that may be shown, since the book keeps
+    /// no others and calls after an authorization know the card from the book.
     pub(super) fn of(instrument: &BookInstrument) -> Handling {
         let BookInstrument::Card { first_six, last_four } = instrument else { return Handling::AtOnce };
         match (first_six, last_four) {
@@ -199,7 +199,8 @@ impl Handling {
 
 /// True for the card whose payments are disputed as soon as they are captured.
 pub(super) fn is_disputed(instrument: &BookInstrument) -> bool {
-    matches!(instrument, BookInstrument::Card { first_six, last_four } if (first_six, last_four) == (b"400000", b"0259"))
+    matches!(instrument, BookInstrument::Card { first_six, last_four } if (first_six, last_four) == (b"400000",
+        b"0259"))
 }
 
 #[cfg(test)]

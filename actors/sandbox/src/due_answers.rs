@@ -16,8 +16,8 @@ pub(super) const SEND_AGAIN_AFTER_MS: u64 = 5_000;
 pub(super) struct DueAnswers(BTreeSet<(u64, String)>);
 
 impl DueAnswers {
-    /// The approvals in a book that were not given back when its last process ended. They are due at once. All else that is
-    /// due belongs to calls that are repeated.
+    /// The approvals in a book that were not given back when its last process ended. They are due at once. All else
+    /// that is due belongs to calls that are repeated.
     pub(super) fn left_in(book: &impl Book) -> DueAnswers {
         let mut due = DueAnswers::default();
         for line in book.entries_under(LATE_PREFIX) {

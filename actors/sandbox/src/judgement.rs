@@ -229,7 +229,8 @@ pub(super) fn by_evidence(evidence: &str) -> EvidenceResult {
 
 /// True for the line of a refund whose time to fail has come.
 pub(super) fn has_failed_by(line: &BookLine, now_ms: u64) -> bool {
-    matches!(line.operation, BookOperation::PendingRefund { fails_at_ms: Some(fails_at_ms), .. } if fails_at_ms <= now_ms)
+    matches!(line.operation, BookOperation::PendingRefund { fails_at_ms: Some(fails_at_ms),
+        .. } if fails_at_ms <= now_ms)
 }
 
 /// Ends the pending refund of an authorization: returns its line, and the authorization's own line when it changed. A

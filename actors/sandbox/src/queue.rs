@@ -106,7 +106,8 @@ impl RequestQueue {
         state.waiting.push_back(Job { since: Instant::now(), request: request.into(), reply });
         let wakes = state.waiting.len() == 1 || state.waiting.len() == FULL_GROUP;
         drop(state);
-        // Otherwise the thread is at work or delays a group, and reads the queue again by itself. Waking it costs a system call.
+        // Otherwise the thread is at work or delays a group, and reads the queue again by itself. Waking it costs a
+        // system call.
         if wakes {
             self.changed.notify_one();
         }
@@ -114,7 +115,8 @@ impl RequestQueue {
     }
 
     /// The waiting requests, at least one and at most a group, when the first has waited long enough or there are
-    /// enough of them; no request when there is none for `idle_max`, and none at all once the queue is closed and empty.
+    /// enough of them; no request when there is none for `idle_max`, and none at all once the queue is closed and
+    /// empty.
     pub(super) fn next_group(&self, idle_max: Option<Duration>) -> Option<Vec<Job>> {
         let idle = |state: &mut QueueState| state.waiting.is_empty() && !state.closed;
         let mut state = self.lock();

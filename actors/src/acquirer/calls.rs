@@ -24,8 +24,8 @@ pub type AcquirerAnswer<T> = Pin<Box<dyn Future<Output = Result<T, AcquirerUnava
 /// The party that moves the money of card holders.
 ///
 /// Every call is idempotent by its reference: it is carried out once, and a repeated call gets the same answer as the
-/// first. While a call is pending, a repetition gets its present state. The outcome of a call that times out is unknown,
-/// which is never treated as a failure: the call is repeated under the same reference.
+/// first. While a call is pending, a repetition gets its present state. The outcome of a call that times out is
+/// unknown, which is never treated as a failure: the call is repeated under the same reference.
 pub trait Acquirer: Send + Sync + 'static {
     /// Reserves money, and captures it at once when asked to. When the customer must act first, the answer says what to
     /// do; once the customer has acted, the acquirer sends a late answer, and answers a repeated call with the same.
@@ -72,8 +72,8 @@ pub struct LateAnswer {
     pub found: FoundCall,
 }
 
-/// The acquirer gave no answer. The request may have been carried out: its outcome is unknown until the acquirer answers
-/// a repetition under the same reference.
+/// The acquirer gave no answer. The request may have been carried out: its outcome is unknown until the acquirer
+/// answers a repetition under the same reference.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the acquirer gave no answer: {reason}")]
 pub struct AcquirerUnavailable {

@@ -88,8 +88,8 @@ impl<S: Copy + Ord, P> WorkQueue<S, P> {
         self.changed.notify_one();
     }
 
-    /// Takes the next subject that is due, with that instant and the data prepared for it, unless `served_max` are being
-    /// served. It is not taken again before it is finished or failed.
+    /// Takes the next subject that is due, with that instant and the data prepared for it, unless `served_max` are
+    /// being served. It is not taken again before it is finished or failed.
     pub(super) fn take_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<(S, Millis, Option<P>)> {
         let mut state = self.state.lock();
         if state.served() < served_max { state.take_due(clock, now) } else { None }
@@ -101,15 +101,15 @@ impl<S: Copy + Ord, P> WorkQueue<S, P> {
         self.changed.notify_one();
     }
 
-    /// Records that a subject could not be served. It is tried again after a pause, and after subjects that are due at the
-    /// same instant.
+    /// Records that a subject could not be served. It is tried again after a pause, and after subjects that are due at
+    /// the same instant.
     pub(super) fn fail(&self, subject: S, retry: Retry, now: Instant) {
         self.state.lock().fail(subject, retry, now);
         self.changed.notify_one();
     }
 
-    /// The time to sleep until another subject can be taken: at most [`SLEEP_MAX`] when it waits for the clock, and none
-    /// when there is no such subject or `served_max` are being served.
+    /// The time to sleep until another subject can be taken: at most [`SLEEP_MAX`] when it waits for the clock, and
+    /// none when there is no such subject or `served_max` are being served.
     pub(super) fn until_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<Duration> {
         let state = self.state.lock();
         if state.served() >= served_max {

@@ -1,5 +1,5 @@
-//! Time and randomness, which the rules get from outside: the machine's clock, the time of each merchant, and the months
-//! of time zones.
+//! Time and randomness, which the rules get from outside: the machine's clock, the time of each merchant, and the
+//! months of time zones.
 
 mod source;
 mod calendar;

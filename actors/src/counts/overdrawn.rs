@@ -1,4 +1,5 @@
-//! Counts the merchants whose available balance is below zero, for a metric. Disputes and invoices can overdraw a balance.
+//! Counts the merchants whose available balance is below zero, for a metric. Disputes and invoices can overdraw a
+//! balance.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -70,7 +70,8 @@ impl PaymentCounts {
             }
             PaymentOutcome::OperationRefused { payment_id, kind, failure_code } => {
                 let operation = kind.name();
-                tracing::info!(%merchant_id, %payment_id, operation, failure_code, "an operation of a payment was refused");
+                tracing::info!(%merchant_id, %payment_id, operation, failure_code, "an operation of a payment was \
+                    refused");
             }
         }
     }

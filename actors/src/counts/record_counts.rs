@@ -61,7 +61,8 @@ impl Counts {
         records.removed_rows.add(record.removed_rows);
         if let Some(payment_id) = record.late_success {
             records.late_successes += 1;
-            tracing::warn!(%merchant_id, %payment_id, "a payment was authorized after it had ended: its money is returned");
+            tracing::warn!(%merchant_id, %payment_id, "a payment was authorized after it had ended: its money is \
+                returned");
         }
         records.late_successes_returned += u64::from(record.is_returned);
         if let Some(step) = record.action {

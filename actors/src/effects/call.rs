@@ -83,8 +83,8 @@ impl AcquirerCaller {
         Ok(Some(Command::RecordPayout(id, result)))
     }
 
-    /// Submits evidence that the acquirer has not accepted yet and returns the command that records the result; none when
-    /// there is no such evidence any more.
+    /// Submits evidence that the acquirer has not accepted yet and returns the command that records the result; none
+    /// when there is no such evidence any more.
     pub(crate) async fn submit_evidence(
         &self,
         merchant: MerchantId,
@@ -231,8 +231,8 @@ impl AcquirerCaller {
     }
 }
 
-/// Carries out an operation. A payment that has no record of it is gone on to another state: then it is the first attempt,
-/// of the whole amount.
+/// Carries out an operation. A payment that has no record of it is gone on to another state: then it is the first
+/// attempt, of the whole amount.
 async fn operate(
     acquirer: &dyn Acquirer,
     merchant: MerchantId,
@@ -272,8 +272,8 @@ const fn taken(completion: &Completion) -> (bool, bool) {
     }
 }
 
-/// The command that records an answer which Till did not ask for; none when it is not the result of one of Till's calls.
-/// The domain's rules decide whether the call is still open.
+/// The command that records an answer which Till did not ask for; none when it is not the result of one of Till's
+/// calls. The domain's rules decide whether the call is still open.
 pub(crate) fn late_answer(reference: &str, found: FoundCall) -> Option<Command> {
     let (payment, step, attempt) = match reference.parse().ok()? {
         NamedCall::Payment { payment, step, attempt } => (payment, step, attempt),
@@ -327,7 +327,8 @@ async fn give_back(
     let result = ended(answer).await?;
     if let CallResult::Declined(Failure { code, .. }) = &result {
         let (merchant_id, payment_id) = (merchant, payment.id);
-        tracing::error!(%merchant_id, %payment_id, failure_code = code, "an acquirer keeps the money of a payment that had ended");
+        tracing::error!(%merchant_id, %payment_id, failure_code = code, "an acquirer keeps the money of a payment \
+            that had ended");
     }
     Ok(Command::RecordGivenBack(payment.id, result))
 }

@@ -1,5 +1,6 @@
 //! Calls that may end when a person at the acquirer decides, days later or never; every other call ends by itself. This
-//! file has all that differs by it: the ages and metrics of open calls, and the calls that a test clock does not wait for.
+//! file has all that differs by it: the ages and metrics of open calls, and the calls that a test clock does not wait
+//! for.
 
 use till_domain::effect::EffectId;
 use till_domain::ids::{Id, RawId};
@@ -32,8 +33,8 @@ impl DecidedCalls {
     }
 }
 
-/// The acquirer of an open call of these kinds, or of an authorization that waits for its customer, and the reference of
-/// the call; none for a call that ends by itself.
+/// The acquirer of an open call of these kinds, or of an authorization that waits for its customer, and the reference
+/// of the call; none for a call that ends by itself.
 ///
 /// # Errors
 /// [`Unreadable`] when the row that names the acquirer cannot be read.

@@ -20,7 +20,8 @@ pub(crate) const LATE_ANSWERS_WAITING_MAX: usize = 1_024;
 pub(crate) async fn record_late_answers(mut answers: Receiver<LateAnswer>, registry: Arc<Registry>) {
     while let Some(LateAnswer { merchant, reference, found }) = answers.recv().await {
         let Some(command) = late_answer(&reference, found) else {
-            tracing::warn!(merchant_id = %merchant, reference, "an acquirer sent an answer that belongs to none of our calls");
+            tracing::warn!(merchant_id = %merchant, reference, "an acquirer sent an answer that belongs to none of \
+                our calls");
             continue;
         };
         let settled = settled_authorization(&command);

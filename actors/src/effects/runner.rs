@@ -56,7 +56,8 @@ impl BackgroundWork for EffectRunner {
         };
         let (payment_id, refund_id) = (payment_id.map(display), refund_id.map(display));
         let (payout_id, dispute_id) = (payout_id.map(display), dispute_id.map(display));
-        tracing::warn!(%merchant_id, payment_id, refund_id, payout_id, dispute_id, reason, "an effect has no result yet and is tried again");
+        tracing::warn!(%merchant_id, payment_id, refund_id, payout_id, dispute_id, reason, "an effect has no result \
+            yet and is tried again");
     }
 }
 

@@ -17,12 +17,12 @@ use crate::removal::{Eraser, ExpiryWalk, GarbageCollector, Remover};
 use crate::timers::TimerService;
 use crate::webhooks::{Dispatcher, WebhookDelivery, remove_old_deliveries};
 
-/// The largest number of threads of a runtime that wait for the disk. While one does, another thread goes on with what else
-/// the runtime has to do.
+/// The largest number of threads of a runtime that wait for the disk. While one does, another thread goes on with what
+/// else the runtime has to do.
 const WAITING_THREADS_MAX: usize = 16;
 
-/// The runtime of background work, and one of deliveries: a busy endpoint must not hold up a call to an acquirer. Beside
-/// them the threads that wait for the disk in place of the actors' threads.
+/// The runtime of background work, and one of deliveries: a busy endpoint must not hold up a call to an acquirer.
+/// Beside them the threads that wait for the disk in place of the actors' threads.
 pub(super) struct Runtimes {
     background: Runtime,
     deliveries: Runtime,
@@ -59,8 +59,8 @@ impl Runtimes {
         self.loops.lock().spawn_on(work, runtime.handle());
     }
 
-    /// Stops one after the other, and waits at most `patience` for each. The loops end first: one that waits for the disk
-    /// while its runtime ends would go on without timers, and panic.
+    /// Stops one after the other, and waits at most `patience` for each. The loops end first: one that waits for the
+    /// disk while its runtime ends would go on without timers, and panic.
     pub(super) fn stop(self, patience: Duration) {
         let ended = async { timeout(patience, self.loops.into_inner().shutdown()).await };
         drop(self.background.block_on(ended));
@@ -83,8 +83,8 @@ pub(super) struct BackgroundLoops<'a> {
 }
 
 impl BackgroundLoops<'_> {
-    /// Starts what visits every merchant: the removal of rows and the count of overdrawn merchants; and the removal of keys
-    /// of removed customers from the files.
+    /// Starts what visits every merchant: the removal of rows and the count of overdrawn merchants; and the removal of
+    /// keys of removed customers from the files.
     pub(super) fn start_visits(&self, pause: Duration) {
         let SharedContext { store, clock, outbox, counts, .. } = self.registry.shared();
         let (runtime, counts) = (&self.runtimes.background, Arc::clone(counts));

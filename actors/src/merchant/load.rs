@@ -17,8 +17,8 @@ use crate::store::Store;
 /// Snapshots that are tried before the whole log is replayed.
 const SNAPSHOTS_TRIED: usize = 2;
 
-/// Records after which a load gives way to threads that wait for its processor, such as those of other merchants' calls. Eight
-/// take far less than a millisecond; the kernel alone has the others wait for up to some 3 ms.
+/// Records after which a load gives way to threads that wait for its processor, such as those of other merchants'
+/// calls. Eight take far less than a millisecond; the kernel alone has the others wait for up to some 3 ms.
 const RECORDS_PER_TURN: u64 = 8;
 
 /// The bytes of a record after which it does so, too.
@@ -102,8 +102,8 @@ impl<P: Personal> Load<P> {
         })
     }
 
-    /// Replays until the end of the log, or until the load has read more than `bytes_max` bytes in all. After an error it
-    /// has released the log.
+    /// Replays until the end of the log, or until the load has read more than `bytes_max` bytes in all. After an error
+    /// it has released the log.
     pub(crate) fn replay(&mut self, bytes_max: usize) -> Result<Replayed, LoadError> {
         self.replay_claimed(bytes_max).map_err(|reason| {
             self.store.release(self.merchant_id, self.claim.epoch);

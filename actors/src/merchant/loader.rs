@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// The number of threads that begin all work. They wait more than they work, so that they are not bound to the number of
-/// processors.
+/// The number of threads that begin all work. They wait more than they work, so that they are not bound to the number
+/// of processors.
 const LOADER_THREADS: usize = 8;
 
 /// The number of further threads, on which large loads go on: a third of all. However many large loads there are, the

@@ -82,8 +82,8 @@ impl Admission {
 }
 
 impl Registry {
-    /// Makes an empty registry. At most `live_actors_max` actors live at the same time. The number of requests in flight
-    /// is limited by the callers of the registry.
+    /// Makes an empty registry. At most `live_actors_max` actors live at the same time. The number of requests in
+    /// flight is limited by the callers of the registry.
     pub(crate) fn new(arbiters: Vec<ArbiterHandle>, live_actors_max: usize, shared: SharedContext) -> Arc<Registry> {
         Arc::new_cyclic(|registry: &Weak<Registry>| Registry {
             slots: DashMap::new(),
@@ -199,8 +199,8 @@ impl Registry {
     }
 
     /// Retires some idle actors if the registry is full: those that were not used since the last search or, if there
-    /// are none, any idle ones. Idle actors have no holders, so the result of every batch of theirs is known. Returns false
-    /// when there is no room and none was idle.
+    /// are none, any idle ones. Idle actors have no holders, so the result of every batch of theirs is known. Returns
+    /// false when there is no room and none was idle.
     fn make_room(&self) -> bool {
         if !self.is_full() {
             return true;

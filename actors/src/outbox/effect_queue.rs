@@ -50,7 +50,8 @@ impl EffectQueue {
         self.calls.add((merchant_id, call), AT_ONCE, prepared);
     }
 
-    /// Calls `see` with every open call, the instant at which it was queued, and true for one that waits for a customer.
+    /// Calls `see` with every open call, the instant at which it was queued, and true for one that waits for a
+    /// customer.
     pub(crate) fn each(&self, mut see: impl FnMut(OpenCall, Instant, bool)) {
         self.calls.each(|(_, call), since, due| see(call, since, due != AT_ONCE));
     }

@@ -60,8 +60,8 @@ impl Pending {
         }
     }
 
-    /// Replaces the calls to acquirers by those that are open. After a replay of several records these are not the ones that
-    /// they opened, and what the first of them prepared is not what the next call needs.
+    /// Replaces the calls to acquirers by those that are open. After a replay of several records these are not the ones
+    /// that they opened, and what the first of them prepared is not what the next call needs.
     pub(crate) fn replace_calls(&mut self, open: Vec<OpenCall>) {
         self.effects = open.into_iter().map(|call| (call, None)).collect();
     }

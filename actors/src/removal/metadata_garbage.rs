@@ -56,7 +56,8 @@ impl BackgroundWork for GarbageCollector {
 impl GarbageCollector {
     /// The next command that removes rows of a merchant.
     fn next(&self, merchant_id: MerchantId) -> Result<Option<SweepMetadata>, Unreadable> {
-        let rows = MerchantReader::new(merchant_id, None, BackgroundRows(&*self.registry.shared().store)); // No sealed fields.
+        // No sealed fields.
+        let rows = MerchantReader::new(merchant_id, None, BackgroundRows(&*self.registry.shared().store));
         let first = rows.scan::<MetadataGarbage>(.., ScanDirection::Forward, 1)?;
         let Some((id, below)) = first.into_iter().next() else { return Ok(None) };
         let (start, no_hash) = (SetNumber(0), ItemHash([0; 32]));

@@ -79,7 +79,8 @@ impl Remover {
             tokio::time::sleep(self.pause).await;
             if let Err(reason) = self.round().await {
                 let reason = reason.to_string();
-                tracing::warn!(walk = ?self.walk, reason, "the merchants cannot be read, and expired rows are not removed now");
+                tracing::warn!(walk = ?self.walk, reason, "the merchants cannot be read, and expired rows are not \
+                    removed now");
             }
         }
     }
@@ -91,7 +92,8 @@ impl Remover {
             let merchant_id = merchant_id?;
             if let Err(reason) = self.visit(merchant_id).await {
                 let reason = reason.to_string();
-                tracing::warn!(%merchant_id, walk = ?self.walk, reason, "expired rows were not removed; this is tried again");
+                tracing::warn!(%merchant_id, walk = ?self.walk, reason, "expired rows were not removed; this is tried \
+                    again");
             }
         }
         Ok(())
@@ -124,8 +126,8 @@ impl Remover {
         Ok(())
     }
 
-    /// The time by which ids of the walk's rows are judged. Ids are made by the merchant's clock. A test clock never goes
-    /// back, so what is old enough by the wall clock has such an id; other rows have until then as well.
+    /// The time by which ids of the walk's rows are judged. Ids are made by the merchant's clock. A test clock never
+    /// goes back, so what is old enough by the wall clock has such an id; other rows have until then as well.
     fn by_clock_of(&self, merchant_id: MerchantId, now: Millis) -> Result<Millis, WorkError> {
         if self.walk != ExpiryWalk::WebhookEvents {
             return Ok(now);

@@ -37,8 +37,8 @@ impl Advancer {
     /// Advances a merchant's clock, and answers when everything that is due until then is recorded.
     ///
     /// # Errors
-    /// [`Denied`]: refused by the rules, or not done within [`ADVANCE_TIME_MAX`]: then the clock shows the instant of the
-    /// last step, and the same call goes on.
+    /// [`Denied`]: refused by the rules, or not done within [`ADVANCE_TIME_MAX`]: then the clock shows the instant of
+    /// the last step, and the same call goes on.
     pub(crate) async fn advance(&self, command: AdvanceClock, idempotency: Option<Idempotency>) -> Reply {
         let advanced = tokio::time::timeout(ADVANCE_TIME_MAX, self.advance_in_turn(command, idempotency));
         advanced.await.unwrap_or_else(|_| Err(Denied::unknown("the timers on the way took too long")))
@@ -65,8 +65,8 @@ impl Advancer {
             await_decision,
         };
         loop {
-            // Work that must be recorded before the clock advances, since it may set a timer. A further kind of background
-            // work that timers begin must be awaited here, too: a step is answered when its work is queued.
+            // Work that must be recorded before the clock advances, since it may set a timer. A further kind of
+            // background work that timers begin must be awaited here, too: a step is answered when its work is queued.
             while calls.are_some().await? {
                 tokio::time::sleep(LOOK_AGAIN_AFTER).await;
             }

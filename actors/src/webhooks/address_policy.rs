@@ -123,8 +123,8 @@ impl AddressPolicy {
         is_allowed.then_some(()).ok_or(RefusedAddress::NotForHttp)
     }
 
-    /// True when an address may be called at a port: 443, one that needs no privilege to listen at, or any in an allowed
-    /// network. Behind the others are mail, remote shells and the like, which nobody receives webhooks with.
+    /// True when an address may be called at a port: 443, one that needs no privilege to listen at, or any in an
+    /// allowed network. Behind the others are mail, remote shells and the like, which nobody receives webhooks with.
     #[must_use]
     pub(super) fn allows_port(&self, address: IpAddr, port: u16) -> bool {
         is_port_of_endpoints(port) || self.allowed.contains(address.to_canonical())

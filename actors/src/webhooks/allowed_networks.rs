@@ -120,7 +120,8 @@ mod tests {
     fn an_invalid_network_is_refused_with_an_example() {
         for entry in ["", "10.0.0.1", "10.0.0.0/33", "10.0.0/8", "::/129", "localhost", "10.0.0.0/8;::1/128"] {
             let message = format!(
-                "{entry:?} is not a network: write an address and the length of its prefix, such as 10.0.0.0/8 or fd00::/8"
+                "{entry:?} is not a network: write an address and the length of its prefix, such as 10.0.0.0/8 or \
+                    fd00::/8"
             );
             assert_eq!(refused(entry), message);
         }

@@ -94,8 +94,8 @@ fn delivered_name(kind: WebhookEventKind) -> String {
     kind.name().to_lowercase()
 }
 
-/// The merchant's own identifier and the currency of the payment, payout or checkout that an event is about. The identifier
-/// of a checkout passes from payment to payment, so that the event says whether it had it.
+/// The merchant's own identifier and the currency of the payment, payout or checkout that an event is about. The
+/// identifier of a checkout passes from payment to payment, so that the event says whether it had it.
 fn subject(event: &WebhookEvent, rows: &impl Rows) -> Result<Option<(Option<ExternalId>, Currency)>, Unreadable> {
     if let Some(payout_id) = event.object.payout_id() {
         let payout = rows.get::<Payouts>(payout_id)?;

@@ -45,11 +45,12 @@ impl Webhooks {
         &self.0.statistics
     }
 
-    /// Sends an event that happened only to try a webhook, and waits for the end of the attempt, some 15 seconds at most.
-    /// It is attempted once.
+    /// Sends an event that happened only to try a webhook, and waits for the end of the attempt, some 15 seconds at
+    /// most. It is attempted once.
     ///
     /// # Errors
-    /// An error when the secret cannot be read or the delivery cannot be written. Without room for it, no attempt is made.
+    /// An error when the secret cannot be read or the delivery cannot be written. Without room for it, no attempt is
+    /// made.
     pub async fn test(&self, merchant_id: MerchantId, webhook: &Webhook) -> Result<WebhookTest, WorkError> {
         let dispatcher = &self.0;
         dispatcher.deliveries().check_room()?;
@@ -71,8 +72,8 @@ impl Webhooks {
         Ok(WebhookTest { delivery_id: id, is_successful, response_status, latency_ms })
     }
 
-    /// The events that an order to deliver again covers: those that the webhook's own progress has passed. Events that it
-    /// was not sent yet are sent in their turn. Takes two look-ups, however many events there are.
+    /// The events that an order to deliver again covers: those that the webhook's own progress has passed. Events that
+    /// it was not sent yet are sent in their turn. Takes two look-ups, however many events there are.
     ///
     /// # Errors
     /// An error when events or the progress cannot be read.

@@ -464,14 +464,15 @@ impl Dispatcher {
     }
 
     async fn disable(&self, WebhookEndpoint { merchant_id, webhook_id }: WebhookEndpoint) -> Result<(), WorkError> {
-        tracing::warn!(%merchant_id, %webhook_id, "a webhook is disabled: it answered 410, or has accepted nothing for days");
+        tracing::warn!(%merchant_id, %webhook_id, "a webhook is disabled: it answered 410, or has accepted nothing \
+            for days");
         let command = Command::ChangeWebhook(merchant_id, WebhookChange::Disable(webhook_id));
         self.registry.carry_out(merchant_id, command, Admission::Always).await?;
         Ok(())
     }
 
-    /// Ends the turn of an endpoint that is not connected any more. Attempts under way are cut off: their deliveries and
-    /// those that wait have failed.
+    /// Ends the turn of an endpoint that is not connected any more. Attempts under way are cut off: their deliveries
+    /// and those that wait have failed.
     async fn cut_off(&self, mut turn: Turn, mut attempts: Attempts) -> Served {
         while let Some(ended) = attempts.try_join_next() {
             self.record(&mut turn, ended??).await?;

@@ -1,5 +1,5 @@
-//! The time for which an endpoint has failed since its last success. Hours count while attempts are made: those in which
-//! the server was down, or the merchant suspended, do not.
+//! The time for which an endpoint has failed since its last success. Hours count while attempts are made: those in
+//! which the server was down, or the merchant suspended, do not.
 
 use till_domain::time::Millis;
 use till_storage::deliveries::WebhookProgress;

@@ -15,7 +15,8 @@ const LOOKUP_SOCKETS: usize = 3;
 /// One merchant has an eighth of each at most.
 pub(super) const MERCHANT_PARTS: usize = 8;
 
-/// Sockets that deliveries have open at once, at most: 1,792 of attempts, and 3 for each of 256 names that are looked up.
+/// Sockets that deliveries have open at once, at most: 1,792 of attempts, and 3 for each of 256 names that are looked
+/// up.
 pub const SOCKETS_MAX: usize = ATTEMPTS_MAX + LOOKUPS_MAX * LOOKUP_SOCKETS;
 
 /// The part of a limit that deliveries with this number of sockets have, so that a merchant has its part of it, too.

@@ -1,5 +1,5 @@
-//! Looking names up. The system's resolver may take half a minute to say that a server of names is silent, and cannot be
-//! cut off, so that its threads are counted for the merchant that they are for.
+//! Looking names up. The system's resolver may take half a minute to say that a server of names is silent, and cannot
+//! be cut off, so that its threads are counted for the merchant that they are for.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -61,7 +61,8 @@ impl SystemNames {
         SystemNames { look_up: Arc::new(look_up), permits: MerchantShares::new(lookups_max), pending: Arc::default() }
     }
 
-    /// The answer to the look-up of a name, which begins unless it is under way; none while too many names are looked up.
+    /// The answer to the look-up of a name, which begins unless it is under way; none while too many names are looked
+    /// up.
     fn begin(&self, merchant_id: MerchantId, name: &str) -> Option<LookupAnswer> {
         let key = (merchant_id, name.to_owned());
         let mut pending = self.pending.lock();

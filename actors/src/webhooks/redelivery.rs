@@ -1,7 +1,8 @@
 //! Orders to deliver events to a webhook again, which the dispatcher works off in the webhook's turns.
 //!
-//! Nothing is written for the events of an order in advance: they are read from the log in their turn, after what is due
-//! and what is new, and the webhook's progress says which of them are done. The order itself is in the webhook's row.
+//! Nothing is written for the events of an order in advance: they are read from the log in their turn, after what is
+//! due and what is new, and the webhook's progress says which of them are done. The order itself is in the webhook's
+//! row.
 
 use std::collections::{BTreeSet, VecDeque};
 

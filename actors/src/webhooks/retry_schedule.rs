@@ -30,7 +30,8 @@ pub struct RetrySchedule(Vec<Duration>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetryScheduleError {
     /// An entry is not a delay.
-    #[error("{entry:?} is not a delay: write whole seconds from 1 to {}, separated by commas", RETRY_DELAY_MAX.as_secs())]
+    #[error("{entry:?} is not a delay: write whole seconds from 1 to {}, separated by commas",
+        RETRY_DELAY_MAX.as_secs())]
     NoDelay {
         /// The entry.
         entry: String,

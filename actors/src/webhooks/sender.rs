@@ -91,7 +91,8 @@ impl Sender {
         Sender::within(policy, SOCKETS_MAX)
     }
 
-    /// Like [`Sender::new`], with at most this number of sockets: attempts and look-ups have them in the usual proportion.
+    /// Like [`Sender::new`], with at most this number of sockets: attempts and look-ups have them in the usual
+    /// proportion.
     #[must_use]
     pub fn within(policy: AddressPolicy, sockets: usize) -> Sender {
         let names = Arc::new(SystemNames::within(part_of(LOOKUPS_MAX, sockets)));

@@ -237,7 +237,10 @@ impl EngineWorld {
 
     /// Rows of a merchant, except for the timer of its next statement, which is set as long as there is a balance.
     pub(crate) fn count(&self, family: Family, shop: &TestShop) -> usize {
-        let is_of_statement = |key: &[u8]| matches!(decode_key(family, key), Ok((_, KeyParts::Row(AnyKey::Timers(timer)))) if timer.kind == TimerKind::CloseStatement);
+        let is_of_statement = |key: &[u8]| {
+            matches!(decode_key(family, key), Ok((_,
+            KeyParts::Row(AnyKey::Timers(timer)))) if timer.kind == TimerKind::CloseStatement)
+        };
         let below = |(key, _): &RowPair| {
             key.starts_with(&shop.merchant_id.to_bytes()) && key.len() > MERCHANT_LEN + 1 && !is_of_statement(key)
         };

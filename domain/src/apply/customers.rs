@@ -54,8 +54,8 @@ fn remove_indexes(customer: &Customer, rows: &mut impl RowsMut) {
     }
 }
 
-/// The customer's addresses and number are taken from the row, since the event has none. In a replay, which no longer has
-/// the person's key, neither the row nor the index ever had them.
+/// The customer's addresses and number are taken from the row, since the event has none. In a replay, which no longer
+/// has the person's key, neither the row nor the index ever had them.
 fn remove_customer(
     customer_id: CustomerId,
     card_ids: &[CardId],

@@ -47,8 +47,8 @@ pub(super) fn start(
     Ok((Decision::one(Event::CheckoutStarted(checkout)), answer))
 }
 
-/// The page that shows a checkout in a frame must be of the installation's web site. Identifiers of web sites are origins
-/// in lower case.
+/// The page that shows a checkout in a frame must be of the installation's web site. Identifiers of web sites are
+/// origins in lower case.
 fn check_page(installation: &Installation, page_url: Option<&ReturnUrl>) -> Result<(), Refusal> {
     let origin = (installation.platform == Platform::Web).then(|| installation.identifier.as_str());
     let is_of_origin = |page: &ReturnUrl| {
@@ -333,8 +333,8 @@ impl Outcome {
         }
     }
 
-    /// The column of the table. A payment that is captured with its authorization succeeds once it is captured: until then
-    /// its capture may be refused, and the payment fails.
+    /// The column of the table. A payment that is captured with its authorization succeeds once it is captured: until
+    /// then its capture may be refused, and the payment fails.
     fn action(self, payment: &Payment) -> Option<CheckoutAction> {
         match (self, payment.capture_mode) {
             (Outcome::Authorized, CaptureMode::Automatic) => None,

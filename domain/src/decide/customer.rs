@@ -19,8 +19,8 @@ pub(super) struct Linked {
     pub(super) is_new: bool,
 }
 
-/// Finds, creates or updates the customer that `given` names; none when only a name is given. The customer is found by the
-/// address that the payment shows from then on, also when that is another customer's.
+/// Finds, creates or updates the customer that `given` names; none when only a name is given. The customer is found by
+/// the address that the payment shows from then on, also when that is another customer's.
 pub(super) fn link(
     records: &impl Records,
     given: &CustomerFields,

@@ -30,8 +30,8 @@ pub enum Outcome {
 /// The changes that `request` would make, or its refusal. Reads the records and changes nothing.
 ///
 /// # Errors
-/// [`DecisionError::Refused`] when the rules refuse it; [`DecisionError::Unreadable`] when a record that it depends on cannot be read. In
-/// both cases nothing may be changed.
+/// [`DecisionError::Refused`] when the rules refuse it; [`DecisionError::Unreadable`] when a record that it depends on
+/// cannot be read. In both cases nothing may be changed.
 pub fn decide(records: &impl Records, request: &Request, context: &mut Context<'_>) -> Result<Outcome, DecisionError> {
     check_caller(records.state(), request, context.now)?;
     identifiers::check(records.state(), request)?;

@@ -79,7 +79,10 @@ fn settle(
 fn waits_for_its_capture(records: &impl Records, cause: Cause, earlier: &[Event]) -> Result<bool, Unreadable> {
     let payment = cause.payment_id().map_or(Ok(None), |payment_id| records.shared::<Payments>(payment_id))?;
     let Some(capture) = payment.and_then(|payment| payment.capture) else { return Ok(false) };
-    let settles_now = |event: &Event| matches!(event, Event::TransactionSettled { transaction_id, .. } if *transaction_id == capture.transaction_id);
+    let settles_now = |event: &Event| {
+        matches!(event, Event::TransactionSettled { transaction_id,
+        .. } if *transaction_id == capture.transaction_id)
+    };
     let transaction = records.shared::<Transactions>(capture.transaction_id)?;
     let is_on_hold = transaction.is_some_and(|transaction| transaction.status == EntryStatus::OnHold);
     Ok(is_on_hold && !earlier.iter().any(settles_now))

@@ -294,7 +294,8 @@ impl Run {
         }
     }
 
-    /// A checkout is started, paid, paid in another way, or ended: one of the last ones, so that most can still be paid.
+    /// A checkout is started, paid, paid in another way, or ended: one of the last ones, so that most can still be
+    /// paid.
     fn checkout(&mut self) -> Ask {
         let recent = &self.checkouts[self.checkouts.len().saturating_sub(2)..];
         let id = self.random.pick(recent).unwrap_or(raw_id(9, CheckoutId::from_raw));

@@ -174,10 +174,11 @@ impl Ask {
     }
 }
 
-/// Declares the functions of commands without optional arguments: `Till expire(id: PaymentId) = ExpirePayment(id);` makes
-/// `expire(id)`, the command `ExpirePayment` of the caller [`TestCaller::Till`].
+/// Declares the functions of commands without optional arguments: `Till expire(id: PaymentId) = ExpirePayment(id);`
+/// makes `expire(id)`, the command `ExpirePayment` of the caller [`TestCaller::Till`].
 macro_rules! asks {
-    ($($(#[$doc:meta])* $caller:ident $name:ident($($argument:ident: $kind:ty),*) = $command:ident $(($($part:expr),+))?;)+) => {$(
+    ($($(#[$doc:meta])* $caller:ident $name:ident($($argument:ident: $kind:ty),*)
+        = $command:ident $(($($part:expr),+))?;)+) => {$(
         $(#[$doc])*
         pub(crate) fn $name($($argument: $kind),*) -> Ask {
             Ask::of(TestCaller::$caller, Command::$command $(($($part),+))?)
@@ -197,7 +198,8 @@ asks! {
     Till expire(id: PaymentId) = ExpirePayment(id);
     /// The acquirer's answer to this attempt of a payment's operation.
     Till operation_answered(id: PaymentId, kind: OperationKind, attempt: u32, result: CallResult) =
-        RecordOperation(RecordOperation { payment_id: id, kind, attempt, settles_at_once: false, is_disputed: false, result });
+        RecordOperation(RecordOperation { payment_id: id, kind, attempt, settles_at_once: false, is_disputed: false,
+            result });
     Till refund_answered(id: RefundId, result: CallResult) = RecordRefund(id, result);
     Merchant payout(minor: u64) =
         SendPayout(SendPayout { amount: amount(minor), external_id: None, description: None });

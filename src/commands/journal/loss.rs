@@ -51,7 +51,8 @@ pub(super) fn accept(
     }
     accept_loss(&journal.database, PAUSED_FILE)?;
     say(&format!(
-        "the log goes on without them. The server will start paused; remove {data} first, since it repeats the log as it was"
+        "the log goes on without them. The server will start paused; remove {data} first, since it repeats the log as \
+            it was"
     ));
     Ok(ExitCode::SUCCESS)
 }

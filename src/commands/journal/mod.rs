@@ -24,16 +24,17 @@ pub enum JournalCommand {
     },
     /// Prints the state of the database and of the log in it
     Status,
-    /// Copies the log into a temporary directory, and verifies it there as `till verify` does; the server may run meanwhile. The
-    /// directory that TMPDIR names needs room for the whole data
+    /// Copies the log into a temporary directory, and verifies it there as `till verify` does; the server may run
+    /// meanwhile. The directory that TMPDIR names needs room for the whole data
     Verify,
-    /// Copies the log of the data directory, with its server stopped, into an empty log. Afterwards only a server that uses
-    /// this log starts on the directory
+    /// Copies the log of the data directory, with its server stopped, into an empty log. Afterwards only a server that
+    /// uses this log starts on the directory
     Import,
-    /// Makes an embedded store of the log, in the data directory, which must not exist. A server that uses the log is stopped
-    /// by it, and none starts on the log any more
+    /// Makes an embedded store of the log, in the data directory, which must not exist. A server that uses the log is
+    /// stopped by it, and none starts on the log any more
     Export {
-        /// Makes a copy beside a running server, for `till inspect` and `till export`. A server on the copy starts paused
+        /// Makes a copy beside a running server, for `till inspect` and `till export`. A server on the copy starts
+        /// paused
         #[arg(long, conflicts_with = "undo")]
         copy: bool,
         /// Lets servers start on the log again, when none will run on the embedded store that was made of it

@@ -49,8 +49,8 @@ pub(super) fn import(configuration: &Configuration, journal: &JournalConfigurati
 pub(super) fn export(configuration: &Configuration, journal: &JournalConfiguration) -> anyhow::Result<ExitCode> {
     let data = &configuration.data;
     refuse_existing(data)?;
-    // The claim ends a server that uses the log, and the note keeps it from starting again: what it acknowledged is there,
-    // and nothing more comes.
+    // The claim ends a server that uses the log, and the note keeps it from starting again: what it acknowledged is
+    // there, and nothing more comes.
     let claimed = SharedJournal::open(&journal.database, Arc::new(|| {}))?;
     note_exported(&journal.database, Some(&data.display().to_string()))?;
     let exported = export_claimed(configuration, journal, &claimed);
@@ -103,8 +103,8 @@ pub(super) fn verify(configuration: &Configuration, journal: &JournalConfigurati
     Ok(print(&embedded(configuration, log, &made.path().join("data"), Some(&book))?))
 }
 
-/// Makes a store of the log in a new directory, derives its rows and verifies it, with the sandbox's book when it is given.
-/// The databases beside it are not made.
+/// Makes a store of the log in a new directory, derives its rows and verifies it, with the sandbox's book when it is
+/// given. The databases beside it are not made.
 fn embedded(
     configuration: &Configuration,
     log: JournalCopy,

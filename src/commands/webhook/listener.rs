@@ -135,7 +135,8 @@ fn one_line(body: &[u8]) -> Vec<u8> {
 
 fn print(bytes: &[u8]) {
     let mut output = std::io::stdout().lock();
-    let _ = output.write_all(bytes).and_then(|()| output.flush()); // A reader that closed the pipe needs no more output.
+    // A reader that closed the pipe needs no more output.
+    let _ = output.write_all(bytes).and_then(|()| output.flush());
 }
 
 /// The answer to a delivery.

@@ -30,7 +30,10 @@ object! {
 }
 
 const NAME_ARGUMENT: Optional<String> = CHECKPOINT_NAME
-    .optional("The name: 1 to 64 characters of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. The default is the time.")
+    .optional(
+        "The name: 1 to 64 characters of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. The default is \
+        the time.",
+    )
     .named("name");
 
 static CREATE_CHECKPOINT: Declaration = Declaration {
@@ -42,7 +45,8 @@ static CREATE_CHECKPOINT: Declaration = Declaration {
     returns: Returns::Object(&CHECKPOINT),
     errors: &[DeclaredError::when(
         Code::Conflict,
-        "A checkpoint with this name exists, another checkpoint is being taken or removed, or a table of the store is damaged.",
+        "A checkpoint with this name exists, another checkpoint is being taken or removed, or a table of the store is \
+            damaged.",
     )],
     flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
     ..Declaration::command(Package::Admin, "checkpoints")

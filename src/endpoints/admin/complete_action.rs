@@ -37,7 +37,8 @@ const COMPLETED: ArgumentSet<(MerchantId, IdOrExternalId<PaymentId>, ActionOutco
 static COMPLETE_ACTION: Declaration = Declaration {
     name: "complete-action",
     summary: "Does what the customer of a payment of the sandbox is asked to do, and answers when that is recorded.",
-    docs: "Plays the customer, without a browser. After the end of the payment a success is given back, and nothing else happens.",
+    docs: "Plays the customer, without a browser. After the end of the payment a success is given back, and nothing \
+        else happens.",
     arguments: COMPLETED.declared,
     errors: &[
         DeclaredError::when(Code::NotFound, "No merchant has this id, or no payment of this merchant."),

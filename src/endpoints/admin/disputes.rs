@@ -49,11 +49,14 @@ static OPEN_DISPUTE: Declaration = Declaration {
         DeclaredError::when(
             Code::InvalidState,
             "The payment cannot be disputed now: details name its `status` and its open `operation`.",
-        ).with(r#"{"status": "VOIDED", "operation": null}"#),
+        )
+        .with(r#"{"status": "VOIDED", "operation": null}"#),
         DeclaredError::when(
             Code::AmountExceedsLimit,
-            "More than remains of the payment: details name the `limit`. Or a total of the ledger would exceed 2^53 - 1 minor units.",
-        ).with(r#"{"limit": 10000}"#),
+            "More than remains of the payment: details name the `limit`. Or a total of the ledger would exceed 2^53 - \
+                1 minor units.",
+        )
+        .with(r#"{"limit": 10000}"#),
     ],
     ..Declaration::command(Package::Admin, "disputes")
 };

@@ -1,5 +1,5 @@
-//! The identifier of an installation. For a web site it is the origin of its pages, exactly as browsers send it: another
-//! spelling would never match, and nobody would be told.
+//! The identifier of an installation. For a web site it is the origin of its pages, exactly as browsers send it:
+//! another spelling would never match, and nobody would be told.
 //!
 //! Source: the HTML standard, section 7.1.1 (origins) and the Fetch standard, section 3.1 (`Origin` header).
 

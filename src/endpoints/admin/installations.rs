@@ -39,7 +39,8 @@ const ADDED: ArgumentSet<(MerchantId, AddInstallation)> = arguments!({
     name: NAME.required("The name that the merchant gave it."),
     platform: words!(Platform).required("The platform that it runs on."),
     identifier: IDENTIFIER
-        .required("The identifier on its platform: for WEB the origin whose pages may call, exactly as browsers send it (`https://shop.example`: lower case, no path, no default port), else the bundle id or serial number."),
+        .required("The identifier on its platform: for WEB the origin whose pages may call, exactly as browsers send \
+            it (`https://shop.example`: lower case, no path, no default port), else the bundle id or serial number."),
 } judged by |fields: &mut Fields<'_>| {
     let identifier = identifier.clone();
     if let Some(Err(message)) = platform.zip(identifier).map(|(platform, text)| identifier_on(platform, text)) {
@@ -84,13 +85,15 @@ const UPDATED: ArgumentSet<(MerchantId, UpdateInstallation)> = arguments!({
 static UPDATE_INSTALLATION: Declaration = Declaration {
     name: "update-installation",
     summary: "Changes an installation's name or identifier; `false` when nothing changed.",
-    docs: "An argument that is left out changes nothing. The platform never changes: on another platform it is another installation.",
+    docs: "An argument that is left out changes nothing. The platform never changes: on another platform it is \
+        another installation.",
     arguments: UPDATED.declared,
     errors: &[INSTALLATION_NOT_FOUND],
     ..Declaration::command(Package::Admin, "installations")
 };
 
-const REMOVED: ArgumentSet<(MerchantId, InstallationId)> = arguments!({ merchant_id: MERCHANT_ARGUMENT, installation_id: INSTALLATION_ARGUMENT } => (merchant_id, installation_id));
+const REMOVED: ArgumentSet<(MerchantId, InstallationId)> = arguments!({ merchant_id: MERCHANT_ARGUMENT,
+    installation_id: INSTALLATION_ARGUMENT } => (merchant_id, installation_id));
 
 static REMOVE_INSTALLATION: Declaration = Declaration {
     name: "remove-installation",

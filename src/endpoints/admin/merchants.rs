@@ -1,4 +1,5 @@
-//! `POST /admin/create-merchant`, `update-merchant`, `find-merchant`, `list-merchants`, `suspend-merchant`, `resume-merchant`
+//! `POST /admin/create-merchant`, `update-merchant`, `find-merchant`, `list-merchants`, `suspend-merchant`,
+//! `resume-merchant`
 
 use std::sync::Arc;
 
@@ -56,7 +57,8 @@ const CREATED: ArgumentSet<CreateMerchant, MerchantId> = arguments!(with merchan
     support_email: CLEAR_EMAIL.optional("The e-mail address that its activity log shows for the operator."),
     card_numbers: CARD_NUMBERS_ARGUMENT,
     test_clock: BOOLEAN
-        .optional("True gives it a test clock, which advance-clock advances; false when left out. It cannot be changed later."),
+        .optional("True gives it a test clock, which advance-clock advances; false when left out. It cannot be \
+            changed later."),
 } => CreateMerchant {
     merchant_id: *merchant_id,
     name,

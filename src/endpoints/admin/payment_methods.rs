@@ -46,7 +46,8 @@ const CONFIGURED: ArgumentSet<(MerchantId, (PaymentMethod, Integration))> = argu
 static CONFIGURE_PAYMENT_METHOD: Declaration = Declaration {
     name: "configure-payment-method",
     summary: "Configures a payment method of a merchant; `false` when nothing changed.",
-    docs: "Fees apply to captures from now on. A fee that is left out is 0. PROMPTPAY is for merchants with an account in THB only.",
+    docs: "Fees apply to captures from now on. A fee that is left out is 0. PROMPTPAY is for merchants with an \
+        account in THB only.",
     arguments: CONFIGURED.declared,
     errors: &[MERCHANT_NOT_FOUND],
     ..Declaration::command(Package::Admin, "payment methods")

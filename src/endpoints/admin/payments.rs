@@ -54,7 +54,8 @@ const ASKED: ArgumentSet<(PageRequest<PaymentId>, Asked), MerchantClock> = argum
     last_digits: LAST_DIGITS.optional("The last four digits of the card's number."),
     merchant_id: id::<MerchantId>().optional("Only payments of this merchant."),
     created: CREATED_AT
-        .optional("When it was initiated, as `list-payments` takes it: in the time zone of the merchant that is named, else in UTC.")
+        .optional("When it was initiated, as `list-payments` takes it: in the time zone of the merchant that is \
+            named, else in UTC.")
         .named("created_at"),
 } judged by check_clues => {
     let by_id = payment_id.map(PaymentClue::Id);
@@ -64,8 +65,11 @@ const ASKED: ArgumentSet<(PageRequest<PaymentId>, Asked), MerchantClock> = argum
 
 static FIND_PAYMENTS: Declaration = Declaration {
     name: "find-payments",
-    summary: "Finds payments of any merchant, newest first, by id, by the merchant's own identifier or by the card's last digits.",
-    docs: "Give exactly one of `payment_id`, `external_id` and `last_digits`; `last_digits` needs `created_at` or `merchant_id`, too. Without `merchant_id` the call looks at each merchant, and one such call is made at a time. Nothing of a customer is returned.",
+    summary: "Finds payments of any merchant, newest first, by id, by the merchant's own identifier or by the card's \
+        last digits.",
+    docs: "Give exactly one of `payment_id`, `external_id` and `last_digits`; `last_digits` needs `created_at` or \
+        `merchant_id`, too. Without `merchant_id` the call looks at each merchant, and one such call is made at a \
+        time. Nothing of a customer is returned.",
     arguments: ASKED.declared,
     returns: Returns::Page(&FOUND_PAYMENT),
     errors: &[DeclaredError::when(Code::NotFound, "No merchant has this `merchant_id`.")],

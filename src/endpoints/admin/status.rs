@@ -61,12 +61,17 @@ object! {
     /// The log in PostgreSQL.
     STATUS_JOURNAL "status_journal" as StatusJournalShape<'a> of (journal: &'a SharedJournalStats) {
         server: STRING or null = journal.database.as_ref().map(|database| database.server.as_str()),
-            "The version of PostgreSQL; null when it did not answer the last look, some ten seconds ago.", such_as("15.18");
-        synchronous_standbys: INTEGER or null = journal.database.as_ref().and_then(|database| database.synchronous_standbys),
+            "The version of PostgreSQL; null when it did not answer the last look, some ten seconds ago.",
+                such_as("15.18");
+        synchronous_standbys: INTEGER or null =
+            journal.database.as_ref().and_then(|database| database.synchronous_standbys),
             "Synchronous standbys that are connected; null when the database does not tell.", such_as("1");
-        shards_held: INTEGER = journal.shards_held as u64, "Parts of the log that this server has claimed.", such_as("64");
-        shards_lost: INTEGER = journal.shards_lost as u64, "Parts that are stopped, since the database lost commits.", such_as("0");
-        losses: INTEGER = journal.losses, "Losses after which the server goes on: of deliveries, of the sandbox's book, or of the newest records of logs.", such_as("0");
+        shards_held: INTEGER = journal.shards_held as u64, "Parts of the log that this server has claimed.",
+            such_as("64");
+        shards_lost: INTEGER = journal.shards_lost as u64, "Parts that are stopped, since the database lost commits.",
+            such_as("0");
+        losses: INTEGER = journal.losses, "Losses after which the server goes on: of deliveries, of the sandbox's \
+            book, or of the newest records of logs.", such_as("0");
     }
 }
 
@@ -84,7 +89,8 @@ object! {
 
 static STATUS: Declaration = Declaration {
     name: "status",
-    summary: "Returns the state of the server on one screen: disk, checkpoint, archive, rates, payments, conditions of alerts.",
+    summary: "Returns the state of the server on one screen: disk, checkpoint, archive, rates, payments, conditions \
+        of alerts.",
     returns: Returns::Object(&SERVER_STATUS),
     ..Declaration::query(Package::Admin, "server")
 };

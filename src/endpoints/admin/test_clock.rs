@@ -16,7 +16,10 @@ const ADVANCED: ArgumentSet<AdvanceClock> = arguments!(AdvanceClock {
 static ADVANCE_CLOCK: Declaration = Declaration {
     name: "advance-clock",
     summary: "Advances the test clock of a merchant, and answers when everything due by then is recorded.",
-    docs: "Everything due happens step by step, each at its own time: captures settle, authorizations lapse, metadata expires. Between two steps the call waits for calls to the acquirer, except for those that wait for the operator. When this takes more than 25 seconds, the answer is `503` with `unknown`: the clock then shows the time of the last step, and the same call continues from there.",
+    docs: "Everything due happens step by step, each at its own time: captures settle, authorizations lapse, metadata \
+        expires. Between two steps the call waits for calls to the acquirer, except for those that wait for the \
+        operator. When this takes more than 25 seconds, the answer is `503` with `unknown`: the clock then shows the \
+        time of the last step, and the same call continues from there.",
     arguments: ADVANCED.declared,
     errors: &[
         DeclaredError::when(Code::NotFound, "No merchant has this id."),

@@ -22,7 +22,8 @@ type EntryFilters = (PageRequest<EntryId>, Option<PaymentRef>, Option<EntryType>
 const HISTORY: ArgumentSet<EntryFilters, MerchantClock> = arguments!({
     page: page::<EntryId>(),
     payment: PAYMENT_REF
-        .optional("Only entries of this payment, of its refunds and disputes: its id (`pay_...`) or the merchant's own `external_id`.")
+        .optional("Only entries of this payment, of its refunds and disputes: its id (`pay_...`) or the merchant's \
+            own `external_id`.")
         .named("payment_id"),
     kind: words!(EntryType).optional("Only entries of this type.").named("type"),
     created: CREATED_AT_ARGUMENT,
@@ -31,7 +32,8 @@ const HISTORY: ArgumentSet<EntryFilters, MerchantClock> = arguments!({
 static BALANCE_HISTORY: Declaration = Declaration {
     name: "balance-history",
     summary: "Lists the ledger entries of the merchant's default balance, newest first.",
-    docs: "Without `created_at` there is no time window. The status of an entry is that at the time of the call. Filters given together must all hold. `next` and `previous` carry them.",
+    docs: "Without `created_at` there is no time window. The status of an entry is that at the time of the call. \
+        Filters given together must all hold. `next` and `previous` carry them.",
     arguments: HISTORY.declared,
     returns: Returns::Page(&ENTRY),
     errors: &[DeclaredError::when(Code::NotFound, "No balance exists for the merchant.")],
@@ -46,7 +48,8 @@ const BY_PAYMENT: ArgumentSet<(PaymentRef, PageRequest<EntryId>)> = arguments!({
 static LIST_ENTRIES_BY_PAYMENT: Declaration = Declaration {
     name: "list-entries-by-payment",
     summary: "Lists the ledger entries of a payment, of its refunds and of its disputes, newest first.",
-    docs: "The entries are those of `balance-history`. A payment that was not captured has none. `next` and `previous` carry the payment.",
+    docs: "The entries are those of `balance-history`. A payment that was not captured has none. `next` and \
+        `previous` carry the payment.",
     arguments: BY_PAYMENT.declared,
     returns: Returns::Page(&ENTRY),
     errors: &[PAYMENT_NOT_FOUND],

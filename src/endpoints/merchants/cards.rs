@@ -121,7 +121,8 @@ async fn find_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply,
     let reader = service.reader(call.caller().merchant_id).await?;
     let (card, customer) = find(&reader, card)?.ok_or_else(|| {
         let message =
-            "No saved card of this merchant has this card_id: neither as Till's id (crd_...) nor as the merchant's own.";
+            "No saved card of this merchant has this card_id: neither as Till's id (crd_...) nor as the merchant's \
+                own.";
         ApiError::not_found("card_id", message)
     })?;
     Ok(Reply::new(&CardShape::new(&card, &customer)))

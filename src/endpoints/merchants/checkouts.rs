@@ -109,23 +109,28 @@ const STARTED: ArgumentSet<StartCheckout> = arguments!({
     currency: CURRENCY.required("The ISO 4217 code of the merchant's account."),
     return_url: RETURN_URL.required("The page that the customer is sent to after the payment."),
     external_id: external_id::<PaymentOrCheckoutId>()
-        .optional("The merchant's own reference, unique among its payments and checkouts, 1 to 255 bytes. The newest payment of the checkout has it.")
+        .optional("The merchant's own reference, unique among its payments and checkouts, 1 to 255 bytes. The newest \
+            payment of the checkout has it.")
         .shown(),
     cancel_url: RETURN_URL.optional("The page that a customer goes to who gives up; `return_url` when left out."),
     page_url: RETURN_URL
-        .optional("The shop's page that shows the checkout by `Till.mount`, of the installation's own origin: a customer whose payment failed elsewhere comes back to it."),
+        .optional("The shop's page that shows the checkout by `Till.mount`, of the installation's own origin: a \
+            customer whose payment failed elsewhere comes back to it."),
     capture: BOOLEAN.optional("`true` captures on authorization, `false` only authorizes; `true` when left out."),
     payment_methods: METHODS.optional("The methods to offer; all that are enabled when left out."),
-    interest_bearer: INTEREST_BEARER.optional("The side that pays the interest of instalments; `customer` when left out."),
+    interest_bearer: INTEREST_BEARER.optional("The side that pays the interest of instalments; `customer` when left \
+        out."),
     locale: words!(Locale).optional("The language of the page; that of the customer's browser when left out."),
     expires_in: whole::<CHECKOUT_LIFETIME_MIN_SECONDS, CHECKOUT_LIFETIME_MAX_SECONDS>(3_600)
         .optional("The seconds for which it can be paid; a day when left out."),
     lines: LINES
-        .optional("The lines of the order, whose sum is the amount: `name`, `amount` of one, negative for a discount, and `quantity`, 1 when left out.")
+        .optional("The lines of the order, whose sum is the amount: `name`, `amount` of one, negative for a discount, \
+            and `quantity`, 1 when left out.")
         .such_as(r#"[{"name": "Tea", "amount": 5000, "quantity": 2}]"#),
     customer: CUSTOMER_DATA,
     offer_saved_cards: BOOLEAN
-        .optional("True says that whoever has the address is this customer, who can pay with a saved card and save one. Needs `customer_id`.")
+        .optional("True says that whoever has the address is this customer, who can pay with a saved card and save \
+            one. Needs `customer_id`.")
         .such_as("false"),
 } judged by |fields: &mut Fields<'_>| {
     if let (Some(amount), Some(Some(lines))) = (&amount, &lines) {
@@ -160,20 +165,25 @@ fn judge_sum(fields: &mut Fields<'_>, amount: AmountMinor, lines: &[CheckoutLine
 
 static START_CHECKOUT: Declaration = Declaration {
     name: "start-checkout",
-    summary: "Starts a checkout. Answers the address to send the customer to. Its last segment is the id (`chk_...`), a full stop and a secret: whoever has it can pay.",
-    docs: "The page at the address takes the payment, and sends the customer to `return_url` with `payment_id` and `checkout_id` appended. At most one payment of a checkout is alive, whatever the customer does. Send an `Idempotency-Key`, so that a call whose answer was lost can be repeated safely.",
+    summary: "Starts a checkout. Answers the address to send the customer to. Its last segment is the id (`chk_...`), \
+        a full stop and a secret: whoever has it can pay.",
+    docs: "The page at the address takes the payment, and sends the customer to `return_url` with `payment_id` and \
+        `checkout_id` appended. At most one payment of a checkout is alive, whatever the customer does. Send an \
+        `Idempotency-Key`, so that a call whose answer was lost can be repeated safely.",
     arguments: STARTED.declared,
     returns: Returns::Text(ADDRESS),
     errors: &[
         DeclaredError::when(Code::NotFound, "No installation has this id, or no customer this `ctc_` id."),
         DeclaredError::when(
             Code::Conflict,
-            "`external_id` is on a payment or checkout, which the details name; or the merchant has 100,000 open checkouts, which the details name as `limit`.",
+            "`external_id` is on a payment or checkout, which the details name; or the merchant has 100,000 open \
+                checkouts, which the details name as `limit`.",
         )
         .with(r#"{"argument": "external_id", "payment_id": null, "checkout_id": "chk_01h2e8kqvbfwea724h75qc655w"}"#),
         DeclaredError::when(
             Code::NotSupported,
-            "None of the methods is enabled, captures as asked and can carry the amount: details say for each which of these it is.",
+            "None of the methods is enabled, captures as asked and can carry the amount: details say for each which \
+                of these it is.",
         )
         .with(r#"{"payment_methods": {"PROMPTPAY": "CAPTURES_AT_ONCE"}}"#),
     ],
@@ -254,7 +264,8 @@ async fn list_checkouts(service: Shared, call: Call<MerchantCaller>) -> Result<R
 static EXPIRE_CHECKOUT: Declaration = Declaration {
     name: "expire-checkout",
     summary: "Ends a checkout; false when nothing changed.",
-    docs: "It takes no new payment from then on. One that is in progress decides: the checkout is completed with it, or expires.",
+    docs: "It takes no new payment from then on. One that is in progress decides: the checkout is completed with it, \
+        or expires.",
     arguments: NAMED.declared,
     errors: &[CHECKOUT_NOT_FOUND],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },

@@ -63,7 +63,8 @@ const ADDED: ArgumentSet<ContactFields> = arguments!({
 static ADD_CONTACT: Declaration = Declaration {
     name: "add-contact",
     summary: "Adds a customer. Answers the customer's id.",
-    docs: "Give at least one of the arguments. Payments that name the identifier, the address or the number are linked to this customer.",
+    docs: "Give at least one of the arguments. Payments that name the identifier, the address or the number are \
+        linked to this customer.",
     arguments: ADDED.declared,
     returns: Returns::Id(CustomerId::PREFIX),
     errors: &[CONFLICT],
@@ -78,7 +79,8 @@ const UPDATED: ArgumentSet<(CustomerRef, ContactFields)> = arguments!({
 static UPDATE_CONTACT: Declaration = Declaration {
     name: "update-contact",
     summary: "Changes a customer. Answers `true` when anything changed.",
-    docs: "An argument that is left out or null changes nothing. Payments keep the customer data that they were made with.",
+    docs: "An argument that is left out or null changes nothing. Payments keep the customer data that they were made \
+        with.",
     arguments: UPDATED.declared,
     errors: &[CONTACT_NOT_FOUND, CONFLICT],
     ..Declaration::command(Package::Merchants, "contacts")
@@ -87,13 +89,16 @@ static UPDATE_CONTACT: Declaration = Declaration {
 static REMOVE_CONTACT: Declaration = Declaration {
     name: "remove-contact",
     summary: "Removes a customer: the person is erased, and the saved cards are forgotten.",
-    docs: "It cannot be undone. Payments keep their amounts and ids, and show null for the customer's name, address and number; open checkouts that name the customer lose their customer fields. The customer's `external_id`, address and number are free for another customer.",
+    docs: "It cannot be undone. Payments keep their amounts and ids, and show null for the customer's name, address \
+        and number; open checkouts that name the customer lose their customer fields. The customer's `external_id`, \
+        address and number are free for another customer.",
     arguments: &[CONTACT_ARGUMENT.argument],
     errors: &[
         CONTACT_NOT_FOUND,
         DeclaredError::when(
             Code::Conflict,
-            "More than 1,000 open checkouts name the customer: details name the `limit`. End some by `expire-checkout`.",
+            "More than 1,000 open checkouts name the customer: details name the `limit`. End some by \
+                `expire-checkout`.",
         )
         .with(r#"{"limit": 1000}"#),
     ],
@@ -118,7 +123,8 @@ static LIST_CONTACTS: Declaration = Declaration {
     ..Declaration::query(Package::Merchants, "contacts")
 };
 
-const UNKNOWN: &str = "No customer of this merchant has this contact_id: neither as Till's id (ctc_...) nor as the merchant's own. E-mail addresses are not looked up here.";
+const UNKNOWN: &str = "No customer of this merchant has this contact_id: neither as Till's id (ctc_...) nor as the \
+    merchant's own. E-mail addresses are not looked up here.";
 
 kind!(Customers => ContactShape::new);
 

@@ -40,7 +40,9 @@ object! {
 static TEST_WEBHOOK: Declaration = Declaration {
     name: "test-webhook",
     summary: "Sends an event called `test` to a webhook, and answers the result.",
-    docs: "It is attempted once, and has no `sequence`. The answer takes as long as the endpoint does, 15 seconds at most. A merchant has two attempts at a time and 30 a minute; beyond, the call is answered `RATE_LIMITED`, and nothing was done.",
+    docs: "It is attempted once, and has no `sequence`. The answer takes as long as the endpoint does, 15 seconds at \
+        most. A merchant has two attempts at a time and 30 a minute; beyond, the call is answered `RATE_LIMITED`, and \
+        nothing was done.",
     arguments: &[WEBHOOK_ARGUMENT.argument],
     returns: Returns::Object(&TESTED),
     errors: &[WEBHOOK_NOT_FOUND],
@@ -61,8 +63,12 @@ const REDELIVERED: ArgumentSet<(WebhookId, AskedEvents)> = arguments!({
 
 static REDELIVER_WEBHOOK: Declaration = Declaration {
     name: "redeliver-webhook",
-    summary: "Delivers one event, or all since a time, to a webhook again. Answers the number of events that this covers.",
-    docs: "Give `event_id` or `since`. The number counts events by their `sequence`: those that the webhook is not sent, or that wait for another attempt, are passed over later. Events that were not sent to the webhook yet are delivered in their turn. While the events of an earlier call are being delivered again, the call is answered `RATE_LIMITED`, and nothing was done.",
+    summary: "Delivers one event, or all since a time, to a webhook again. Answers the number of events that this \
+        covers.",
+    docs: "Give `event_id` or `since`. The number counts events by their `sequence`: those that the webhook is not \
+        sent, or that wait for another attempt, are passed over later. Events that were not sent to the webhook yet \
+        are delivered in their turn. While the events of an earlier call are being delivered again, the call is \
+        answered `RATE_LIMITED`, and nothing was done.",
     arguments: REDELIVERED.declared,
     returns: Returns::Integer,
     errors: &[

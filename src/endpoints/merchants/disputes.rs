@@ -80,7 +80,8 @@ const CHALLENGE: ArgumentSet<ChallengeDispute> = arguments!(ChallengeDispute {
 static CHALLENGE_DISPUTE: Declaration = Declaration {
     name: "challenge-dispute",
     summary: "Gives the evidence against a dispute, once.",
-    docs: "`true` means that the evidence is recorded; the provider receives it and decides. A dispute without evidence is lost at `evidence_due_at`.",
+    docs: "`true` means that the evidence is recorded; the provider receives it and decides. A dispute without \
+        evidence is lost at `evidence_due_at`.",
     arguments: CHALLENGE.declared,
     errors: &[
         DISPUTE_NOT_FOUND,

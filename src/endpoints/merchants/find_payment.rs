@@ -19,7 +19,8 @@ static FIND_PAYMENT: Declaration = Declaration {
     ..Declaration::query(Package::Merchants, "payments")
 };
 
-const UNKNOWN: &str = "No payment of this merchant has this payment_id: neither as Till's id (pay_...) nor as the merchant's external_id. list-payments lists those that exist.";
+const UNKNOWN: &str = "No payment of this merchant has this payment_id: neither as Till's id (pay_...) nor as the \
+    merchant's external_id. list-payments lists those that exist.";
 
 /// `POST /merchants/find-payment`
 async fn find_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {

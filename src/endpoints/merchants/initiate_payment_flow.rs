@@ -22,13 +22,15 @@ const PAYMENT: ArgumentSet<InitiatePayment> = arguments!({
     currency: CURRENCY.required("The ISO 4217 code; that of the session and of the merchant's account."),
     session_id: SESSION_ID.required("The session (`pse_...`) that the SDK made.").named("payment_session_id"),
     card: CARD_REF
-        .optional("A saved card: an id (`crd_...`) or the merchant's own identifier. Required for a card session without a token and without a saved card; else ignored.")
+        .optional("A saved card: an id (`crd_...`) or the merchant's own identifier. Required for a card session \
+            without a token and without a saved card; else ignored.")
         .named("card_id"),
     capture: BOOLEAN.required("`true` captures on authorization, `false` only authorizes."),
     return_url: RETURN_URL.required("The page that the customer is sent to afterwards, successful or not."),
     customer: CUSTOMER_DATA,
     save_card: SAVE_CARD
-        .optional("Saves the card of a multi-use token: `ADD`, or `DEFAULT` to make it the customer's default. Never makes the payment fail."),
+        .optional("Saves the card of a multi-use token: `ADD`, or `DEFAULT` to make it the customer's default. Never \
+            makes the payment fail."),
     interest_bearer: INTEREST_BEARER.optional("Required for instalments; confirms what was fixed at selection."),
 } => InitiatePayment {
     external_id,
@@ -51,15 +53,19 @@ pub static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
     errors: &[
         DeclaredError::when(
             Code::NotFound,
-            "No active session has this id (details name the payment that used it, if it is the merchant's), no customer has this `ctc_` id, or no card of the customer has this card id.",
+            "No active session has this id (details name the payment that used it, if it is the merchant's), no \
+                customer has this `ctc_` id, or no card of the customer has this card id.",
         ),
         DeclaredError::when(
             Code::Conflict,
-            "Amount or currency differ from the session's, or `external_id` is on another payment, which the details name.",
-        ).with(r#"{"argument": "external_id", "payment_id": "pay_01h2e8kqvbfwea724h75qc655w"}"#),
+            "Amount or currency differ from the session's, or `external_id` is on another payment, which the details \
+                name.",
+        )
+        .with(r#"{"argument": "external_id", "payment_id": "pay_01h2e8kqvbfwea724h75qc655w"}"#),
         DeclaredError::when(
             Code::NotSupported,
-            "`capture` is false and the method cannot authorize without capture, or the method is not enabled any more.",
+            "`capture` is false and the method cannot authorize without capture, or the method is not enabled any \
+                more.",
         ),
         DeclaredError::when(Code::CustomerRequired, "The session uses a saved card and no customer is given."),
         DeclaredError::when(Code::CustomerMismatch, "The given customer is not the owner of the session's saved card."),

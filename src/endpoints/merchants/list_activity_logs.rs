@@ -43,14 +43,19 @@ const FILTERS: ArgumentSet<Filters, MerchantClock> = arguments!(Filters {
     actor_email: EMAIL.optional("The address of the user who acted."),
     actor_key_id: id::<KeyId>().optional("The uid of the API key that acted."),
     object: Field { value_type: PAYMENT_REF.value_type, parse: object_ref }
-        .optional("What it is about: an id as `object_id` of the entries says it, or the merchant's own identifier, of a payment, a refund and a payout alike.")
+        .optional(
+            "What it is about: an id as `object_id` of the entries says it, or the merchant's own identifier, \
+            of a payment, a refund and a payout alike."
+        )
         .named("object_id"),
     parent: PAYMENT_REF
         .optional("The payment of the refund or dispute that it is about: its id or the merchant's own identifier.")
         .named("parent_id"),
     created: CREATED_AT_ARGUMENT,
-    terms: terms("somchai")
-        .optional("A part, in any letter case, of the actor's or the team member's address, of the object's or the parent's id."),
+    terms: terms("somchai").optional(
+        "A part, in any letter case, of the actor's or the team member's address, of the object's or the \
+            parent's id."
+    ),
 });
 
 const LIST: ArgumentSet<(PageRequest<ActivityId>, Filters), MerchantClock> =

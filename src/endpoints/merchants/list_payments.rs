@@ -35,18 +35,26 @@ const FILTERS: ArgumentSet<GivenFilters, MerchantClock> = arguments!(GivenFilter
     method: PAYMENT_METHOD.optional("Only payments by this method.").named("payment_method"),
     created: CREATED_AT_ARGUMENT,
     captured: CREATED_AT
-        .optional("When the payment was captured, in the forms of `created_at`. Payments that were never captured are left out.")
+        .optional(
+            "When the payment was captured, in the forms of `created_at`. Payments that were never captured are \
+            left out."
+        )
         .named("captured_at"),
     checkout: id_or_external_id::<CheckoutId>()
         .optional("Only payments of this checkout: its id (`chk_...`) or the merchant's own `external_id`.")
         .named("checkout_id"),
-    amount: AMOUNTS
-        .optional("The amount in minor units, or a range `a..b` of amounts with both ends included and either left out."),
+    amount: AMOUNTS.optional(
+        "The amount in minor units, or a range `a..b` of amounts with both ends included and either left \
+            out."
+    ),
     contact: CUSTOMER_REF
         .optional("Only payments of this customer: its id (`ctc_...`) or the merchant's own identifier.")
         .named("contact_id"),
-    terms: terms("order-")
-        .optional("The beginning of the `external_id`; the whole id of the payment, of one of its refunds or disputes, or of its customer; the e-mail address that the payment shows or that its customer has now; or the last four digits of the card."),
+    terms: terms("order-").optional(
+        "The beginning of the `external_id`; the whole id of the payment, of one of its refunds or \
+            disputes, or of its customer; the e-mail address that the payment shows or that its customer has now; or \
+            the last four digits of the card."
+    ),
 });
 
 const LIST: ArgumentSet<(PageRequest<PaymentId>, GivenFilters), MerchantClock> =
@@ -55,7 +63,8 @@ const LIST: ArgumentSet<(PageRequest<PaymentId>, GivenFilters), MerchantClock> =
 static LIST_PAYMENTS: Declaration = Declaration {
     name: "list-payments",
     summary: "Lists the merchant's payments, newest first.",
-    docs: "The status of a payment is that of the moment of the call. Filters given together must all hold; one by an id that nothing of the merchant's has finds nothing. `next` and `previous` carry them.",
+    docs: "The status of a payment is that of the moment of the call. Filters given together must all hold; one by an \
+        id that nothing of the merchant's has finds nothing. `next` and `previous` carry them.",
     arguments: LIST.declared,
     returns: Returns::Page(&PAYMENT),
     flags: Flags { answers_addresses: true, ..Flags::QUERY },

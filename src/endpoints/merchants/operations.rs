@@ -27,7 +27,9 @@ const CAPTURE: ArgumentSet<CapturePayment> = arguments!(CapturePayment {
 static CAPTURE_PAYMENT: Declaration = Declaration {
     name: "capture-payment",
     summary: "Captures an authorized payment, whole or in part; a part releases the rest.",
-    docs: "`true` means that the capture is accepted. It takes effect when the acquirer confirms it: until then `find-payment` shows it as `operation`, and afterwards the payment is `SUCCESSFUL` or `last_operation` has the reason.",
+    docs: "`true` means that the capture is accepted. It takes effect when the acquirer confirms it: until then \
+        `find-payment` shows it as `operation`, and afterwards the payment is `SUCCESSFUL` or `last_operation` has \
+        the reason.",
     arguments: CAPTURE.declared,
     errors: &[
         PAYMENT_NOT_FOUND,
@@ -41,7 +43,8 @@ static CAPTURE_PAYMENT: Declaration = Declaration {
 static VOID_PAYMENT: Declaration = Declaration {
     name: "void-payment",
     summary: "Voids an authorization before it is captured.",
-    docs: "`true` means that the void is accepted. The payment is `VOIDED` when the acquirer confirms it; else `last_operation` has the reason.",
+    docs: "`true` means that the void is accepted. The payment is `VOIDED` when the acquirer confirms it; else \
+        `last_operation` has the reason.",
     arguments: &[PAYMENT_ARGUMENT.argument],
     errors: &[PAYMENT_NOT_FOUND, INVALID_STATE],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
@@ -51,7 +54,9 @@ static VOID_PAYMENT: Declaration = Declaration {
 static REVERSE_PAYMENT: Declaration = Declaration {
     name: "reverse-payment",
     summary: "Reverses a captured payment before it settles.",
-    docs: "Only before settlement, and while no refund of the payment is accepted; use `refund-payment` afterwards. `true` means that the reversal is accepted. The payment is `REVERSED` when the acquirer confirms it; else `last_operation` has the reason.",
+    docs: "Only before settlement, and while no refund of the payment is accepted; use `refund-payment` afterwards. \
+        `true` means that the reversal is accepted. The payment is `REVERSED` when the acquirer confirms it; else \
+        `last_operation` has the reason.",
     arguments: &[PAYMENT_ARGUMENT.argument],
     errors: &[PAYMENT_NOT_FOUND, INVALID_STATE],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },

@@ -32,7 +32,8 @@ const SENT: ArgumentSet<SendPayout> = arguments!(SendPayout {
 static SEND_PAYOUT: Declaration = Declaration {
     name: "send-payout",
     summary: "Pays out money of the available balance to the merchant. Answers the payout id.",
-    docs: "The amount is held at once. A payout is `PENDING` until the acquirer has answered. Send an `Idempotency-Key`, so that a call whose answer was lost can be repeated safely.",
+    docs: "The amount is held at once. A payout is `PENDING` until the acquirer has answered. Send an \
+        `Idempotency-Key`, so that a call whose answer was lost can be repeated safely.",
     arguments: SENT.declared,
     returns: Returns::Id(PayoutId::PREFIX),
     errors: &[

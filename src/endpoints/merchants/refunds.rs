@@ -35,21 +35,29 @@ const ORDERED: ArgumentSet<RefundPayment> = arguments!(RefundPayment {
 static REFUND_PAYMENT: Declaration = Declaration {
     name: "refund-payment",
     summary: "Refunds a captured payment, whole or in part. Answers the refund id.",
-    docs: "Several refunds of a payment may be under way at once, up to the captured amount. A refund is `PENDING` until the acquirer has answered. Send an `Idempotency-Key`, so that a call whose answer was lost can be repeated safely.",
+    docs: "Several refunds of a payment may be under way at once, up to the captured amount. A refund is `PENDING` \
+        until the acquirer has answered. Send an `Idempotency-Key`, so that a call whose answer was lost can be \
+        repeated safely.",
     arguments: ORDERED.declared,
     returns: Returns::Id(RefundId::PREFIX),
     errors: &[
         PAYMENT_NOT_FOUND,
-        DeclaredError::when(Code::Conflict, "`external_id` is on another refund, which the details name.").with(r#"{"argument": "external_id", "refund_id": "rfn_01h2e8kqvbfwea724h75qc655w"}"#),
+        DeclaredError::when(Code::Conflict, "`external_id` is on another refund, which the details name.")
+            .with(r#"{"argument": "external_id", "refund_id": "rfn_01h2e8kqvbfwea724h75qc655w"}"#),
         DeclaredError::when(
             Code::NotRefundable,
-            "The payment is not captured, all of it is refunded, or an operation is open: details name its `status` and its `operation`.",
-        ).with(r#"{"status": "REFUNDED", "operation": null}"#),
-        DeclaredError::when(Code::AmountExceedsLimit, "More than remains of the payment: details name the `limit`.").with(r#"{"limit": 6000}"#),
+            "The payment is not captured, all of it is refunded, or an operation is open: details name its `status` \
+                and its `operation`.",
+        )
+        .with(r#"{"status": "REFUNDED", "operation": null}"#),
+        DeclaredError::when(Code::AmountExceedsLimit, "More than remains of the payment: details name the `limit`.")
+            .with(r#"{"limit": 6000}"#),
         DeclaredError::when(
             Code::InsufficientBalance,
-            "Neither the payment's own capture, nor what is available and pending otherwise, covers it: details name `available` and `pending`.",
-        ).with(r#"{"available": 0, "pending": 0}"#),
+            "Neither the payment's own capture, nor what is available and pending otherwise, covers it: details name \
+                `available` and `pending`.",
+        )
+        .with(r#"{"available": 0, "pending": 0}"#),
     ],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
     ..Declaration::command(Package::Merchants, "refunds")

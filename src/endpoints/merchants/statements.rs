@@ -28,7 +28,9 @@ const STATEMENT_NOT_FOUND: DeclaredError =
 static LIST_STATEMENTS: Declaration = Declaration {
     name: "list-statements",
     summary: "Lists the merchant's statements, newest first: one for each past month.",
-    docs: "Months are those of the merchant's time zone. A statement has the entries whose `effective_at` is in its month, and is closed at the end of the month. The first statement is that of the month in which the balance was opened.",
+    docs: "Months are those of the merchant's time zone. A statement has the entries whose `effective_at` is in its \
+        month, and is closed at the end of the month. The first statement is that of the month in which the balance \
+        was opened.",
     arguments: &page_arguments(StatementId::PREFIX),
     returns: Returns::Page(&STATEMENT),
     ..Declaration::query(Package::Merchants, "statements")
@@ -54,7 +56,10 @@ const DOCUMENT: ArgumentSet<(StatementId, DocumentFormat, Option<u64>)> = argume
 static RETRIEVE_STATEMENT_DOCUMENT: Declaration = Declaration {
     name: "retrieve-statement-document",
     summary: "Returns a statement as a file: all its entries as CSV, or a summary as PDF.",
-    docs: "The CSV has the entries in the order in which they became effective, in parts of 50,000, each with a line of names in front. Its columns are the members of an entry, and last the `external_id` that the entry belongs to; amounts are in minor units, times in ISO 8601 in the merchant's time zone. The PDF has the balances, and the sums by type between them, on one page. The same call answers the same bytes.",
+    docs: "The CSV has the entries in the order in which they became effective, in parts of 50,000, each with a line \
+        of names in front. Its columns are the members of an entry, and last the `external_id` that the entry belongs \
+        to; amounts are in minor units, times in ISO 8601 in the merchant's time zone. The PDF has the balances, and \
+        the sums by type between them, on one page. The same call answers the same bytes.",
     arguments: DOCUMENT.declared,
     returns: Returns::Object(&STATEMENT_DOCUMENT),
     errors: &[STATEMENT_NOT_FOUND],
@@ -88,7 +93,8 @@ async fn retrieve_statement_document(service: Shared, call: Call<MerchantCaller>
     Reply::page(&StatementDocumentShape::new(file_name, format.media_type(), content, part, parts))
 }
 
-const UNKNOWN: &str = "No statement of this merchant has this statement_id. list-statements lists those that exist: a month has one when it is over.";
+const UNKNOWN: &str = "No statement of this merchant has this statement_id. list-statements lists those that exist: a \
+    month has one when it is over.";
 
 kind!(Statements => StatementShape::new);
 named_kind!(Statements, STATEMENT_ARGUMENT, ApiError::not_found("statement_id", UNKNOWN));

@@ -43,8 +43,10 @@ static INVITE_USER: Declaration = Declaration {
     returns: Returns::Id(InvitationId::PREFIX),
     errors: &[DeclaredError::when(
         Code::Conflict,
-        "A user has this address (details name `user_id`), it is invited already (details name `invitation_id`), or 1,000 invitations are open.",
-    ).with(r#"{"argument": "email", "user_id": "usr_01h2e8kqvbfwea724h75qc655w"}"#)],
+        "A user has this address (details name `user_id`), it is invited already (details name `invitation_id`), or \
+            1,000 invitations are open.",
+    )
+    .with(r#"{"argument": "email", "user_id": "usr_01h2e8kqvbfwea724h75qc655w"}"#)],
     ..Declaration::command(Package::Merchants, "team")
 };
 

@@ -32,7 +32,8 @@ const TOPUP_ARGUMENT: Required<IdOrExternalId<TopupId>> = id_or_external_id::<To
     .required("The top-up: its id (`tup_...`) or the `external_id` that the operator gave it.")
     .named("topup_id");
 
-const UNKNOWN: &str = "No top-up of this merchant has this topup_id: neither as Till's id (tup_...) nor as the operator's external_id. list-topups lists those that exist.";
+const UNKNOWN: &str = "No top-up of this merchant has this topup_id: neither as Till's id (tup_...) nor as the \
+    operator's external_id. list-topups lists those that exist.";
 
 kind!(Topups, Currency: |_, reader| currency(reader) => |topup, currency, _| Ok(TopupShape::new(topup, *currency)));
 named_kind!(Topups, by TopupsByExternalId, TOPUP_ARGUMENT, ApiError::not_found("topup_id", UNKNOWN));

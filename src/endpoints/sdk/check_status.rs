@@ -8,7 +8,9 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&CHECK_STATUS
 static CHECK_STATUS: Declaration = Declaration {
     name: "check-status",
     summary: "Returns the status of a session's payment.",
-    docs: "`PENDING` before the merchant initiates it, `INITIATED` while the acquirer processes it, `SUCCESSFUL` once authorized or captured, also after a refund or in a dispute, `FAILED` when it was declined, voided or reversed, or the session expired unused.",
+    docs: "`PENDING` before the merchant initiates it, `INITIATED` while the acquirer processes it, `SUCCESSFUL` once \
+        authorized or captured, also after a refund or in a dispute, `FAILED` when it was declined, voided or \
+        reversed, or the session expired unused.",
     arguments: SESSION.declared,
     returns: Returns::Words(&["PENDING", "INITIATED", "SUCCESSFUL", "FAILED"]),
     errors: &INSTALLATION_ERRORS,

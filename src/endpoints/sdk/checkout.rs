@@ -107,7 +107,8 @@ async fn retrieve_checkout(service: Shared, call: Call<MerchantCaller>) -> Resul
 
 /// The refusal of a checkout that a reference does not open. It does not tell whether there is one.
 fn no_such_checkout() -> ApiError {
-    let message = "No checkout of this installation opens with this checkout_id. Send the last segment of the address that \
+    let message = "No checkout of this installation opens with this checkout_id. Send the last segment of the address \
+        that \
                    start-checkout answered, whole: id, full stop and secret.";
     ApiError::not_found("checkout_id", message)
 }
@@ -164,8 +165,11 @@ fn judge(fields: &mut Fields<'_>, method: PaymentMethod) {
 
 static PAY_CHECKOUT: Declaration = Declaration {
     name: "pay-checkout",
-    summary: "Pays a checkout: selects the method and initiates the payment in one step. Answers the payment session (`pse_...`).",
-    docs: "While a payment of the checkout is in progress, and once it is paid, the session of that payment is answered and nothing new is made. `replaces` gives a payment up whose customer must act, and makes another one. Then ask `discover-next-action`.",
+    summary: "Pays a checkout: selects the method and initiates the payment in one step. Answers the payment session \
+        (`pse_...`).",
+    docs: "While a payment of the checkout is in progress, and once it is paid, the session of that payment is \
+        answered and nothing new is made. `replaces` gives a payment up whose customer must act, and makes another \
+        one. Then ask `discover-next-action`.",
     arguments: PAID.declared,
     returns: Returns::Id(SessionId::PREFIX),
     errors: &[

@@ -1,5 +1,5 @@
-//! `POST /sdk/get-redirect-url`, `retrieve-qr-data`, `get-return-url` and `cancel-payment-session`: the customer's part of a
-//! payment.
+//! `POST /sdk/get-redirect-url`, `retrieve-qr-data`, `get-return-url` and `cancel-payment-session`: the customer's part
+//! of a payment.
 
 use till_domain::command::Command;
 use till_domain::customer_action::CustomerStep;
@@ -36,7 +36,8 @@ const QR_TEXT: ValueType = ValueType::Text(Text {
 static GET_REDIRECT_URL: Declaration = Declaration {
     name: "get-redirect-url",
     summary: "Returns the address that the customer is sent to, of the issuer, the bank or the wallet.",
-    docs: "It stays the same as long as `discover-next-action` says `REDIRECT`. Send the whole window there. The customer comes back to this server, which sends the customer on to `return_url`.",
+    docs: "It stays the same as long as `discover-next-action` says `REDIRECT`. Send the whole window there. The \
+        customer comes back to this server, which sends the customer on to `return_url`.",
     arguments: SESSION.declared,
     returns: Returns::Text(ADDRESS),
     errors: &[
@@ -65,7 +66,8 @@ async fn get_redirect_url(service: Shared, call: Call<MerchantCaller>) -> Result
 static RETRIEVE_QR_DATA: Declaration = Declaration {
     name: "retrieve-qr-data",
     summary: "Returns the text of the QR code that the customer scans.",
-    docs: "Show it as a QR code with a quiet zone of four modules, dark on light. For PromptPay it is an EMVCo merchant-presented code.",
+    docs: "Show it as a QR code with a quiet zone of four modules, dark on light. For PromptPay it is an EMVCo \
+        merchant-presented code.",
     arguments: SESSION.declared,
     returns: Returns::Text(QR_TEXT),
     errors: &[INSTALLATION_ERRORS[0], NOT_READY, DeclaredError::when(Code::NotSupported, "The method has no QR code.")],
@@ -88,7 +90,8 @@ async fn retrieve_qr_data(service: Shared, call: Call<MerchantCaller>) -> Result
 static GET_RETURN_URL: Declaration = Declaration {
     name: "get-return-url",
     summary: "Returns the shop's page that the customer goes to after the payment.",
-    docs: "It is `return_url` of the payment with `payment_id` appended, once the payment is no longer PENDING. It says nothing of the outcome: the shop asks `find-payment`.",
+    docs: "It is `return_url` of the payment with `payment_id` appended, once the payment is no longer PENDING. It \
+        says nothing of the outcome: the shop asks `find-payment`.",
     arguments: SESSION.declared,
     returns: Returns::Text(ADDRESS),
     errors: &[INSTALLATION_ERRORS[0], NOT_READY],
@@ -121,7 +124,8 @@ fn not_supported(message: &'static str) -> ApiError {
 static CANCEL_PAYMENT_SESSION: Declaration = Declaration {
     name: "cancel-payment-session",
     summary: "The customer gives up; `false` when nothing changed.",
-    docs: "A session that no payment used yet ends with it. A payment fails with `canceled_by_customer` while its customer must act; otherwise nothing changes.",
+    docs: "A session that no payment used yet ends with it. A payment fails with `canceled_by_customer` while its \
+        customer must act; otherwise nothing changes.",
     arguments: SESSION.declared,
     errors: &INSTALLATION_ERRORS,
     flags: Flags { works_while_suspended: true, ..Flags::OPEN_COMMAND },

@@ -8,7 +8,9 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&DISCOVER_NEX
 static DISCOVER_NEXT_ACTION: Declaration = Declaration {
     name: "discover-next-action",
     summary: "Returns the client's next action for a session.",
-    docs: "`WAIT` while the client can only ask again, `REDIRECT` while the customer must go to the address that `get-redirect-url` answers, `DISPLAY_QR` while the customer must scan the code of `retrieve-qr-data`, `CHECK_STATUS` once the outcome is known.",
+    docs: "`WAIT` while the client can only ask again, `REDIRECT` while the customer must go to the address that \
+        `get-redirect-url` answers, `DISPLAY_QR` while the customer must scan the code of `retrieve-qr-data`, \
+        `CHECK_STATUS` once the outcome is known.",
     arguments: SESSION.declared,
     returns: Returns::Words(&["WAIT", "REDIRECT", "DISPLAY_QR", "CHECK_STATUS"]),
     errors: &INSTALLATION_ERRORS,

@@ -19,7 +19,9 @@ const ASKED: ArgumentSet<(NamedInstallation, Option<AmountMinor>)> = arguments!(
 static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
     name: "list-installment-plans",
     summary: "Lists the instalment plans that can be selected.",
-    docs: "Each plan has `installment_plan_id`, `name`, `terms` (a number of months), `interest_bearers` and `interest_rate`, and with `amount` what the customer pays each month and in all. The list is empty when the merchant takes no instalments.",
+    docs: "Each plan has `installment_plan_id`, `name`, `terms` (a number of months), `interest_bearers` and \
+        `interest_rate`, and with `amount` what the customer pays each month and in all. The list is empty when the \
+        merchant takes no instalments.",
     arguments: ASKED.declared,
     returns: Returns::Array(&ValueType::Object(&INSTALLMENT_PLAN)),
     errors: &INSTALLATION_ERRORS,
@@ -37,9 +39,11 @@ object! {
         interest_bearers: Array(&INTEREST_BEARER_WORDS) = InterestBearer::ALL.to_vec(),
             "The parties that may pay the interest.";
         interest_rate: STRING or null = terms.interest_rate,
-            "The interest that the customer pays, in percent a month; null where the merchant pays it.", such_as("1.00");
+            "The interest that the customer pays, in percent a month; null where the merchant pays it.",
+                such_as("1.00");
         monthly_amount: INTEGER or null = terms.cost.map(|cost| cost.monthly_minor),
-            "What the customer pays each month, in minor units and rounded up, where the amount is known.", such_as("3434");
+            "What the customer pays each month, in minor units and rounded up, where the amount is known.",
+                such_as("3434");
         total_amount: INTEGER or null = terms.cost.map(|cost| cost.total_minor),
             "What the customer pays in all, in minor units, where the amount is known.", such_as("10300");
     }

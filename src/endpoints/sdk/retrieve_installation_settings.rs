@@ -25,7 +25,8 @@ object! {
         platform: words_of(Platform) = caller.installation.platform, "The platform that it runs on.";
         payment_methods: Array(&ValueType::Object(&OFFERED_METHOD)) = offered_methods(payment_methods),
             "The methods that can be selected now.";
-        interest_bearer: type(INTEREST_BEARER_WORDS) or null = payment_methods.iter().copied().find_map(interest_bearer),
+        interest_bearer: type(INTEREST_BEARER_WORDS) or null =
+            payment_methods.iter().copied().find_map(interest_bearer),
             INTEREST_BEARER_DOCS;
     }
 }

@@ -52,7 +52,8 @@ const SELECTED: ArgumentSet<(NamedInstallation, SelectPaymentMethod)> = argument
 static SELECT_PAYMENT_METHOD: Declaration = Declaration {
     name: "select-payment-method",
     summary: "Fixes amount and payment method, and answers the payment session (`pse_...`).",
-    docs: "The session expires after 30 minutes and can be paid once. Customer fields given here are defaults for the payment.",
+    docs: "The session expires after 30 minutes and can be paid once. Customer fields given here are defaults for the \
+        payment.",
     arguments: SELECTED.declared,
     returns: Returns::Id(SessionId::PREFIX),
     errors: &[

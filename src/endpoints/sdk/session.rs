@@ -118,7 +118,8 @@ pub(super) fn read(
 ) -> Result<SessionWithPayment, ApiError> {
     let session = reader.get::<Sessions>(session_id)?;
     let unknown = || {
-        let message = "No payment session of this merchant has this payment_session_id. Have the customer select the payment method again.";
+        let message = "No payment session of this merchant has this payment_session_id. Have the customer select the \
+            payment method again.";
         ApiError::not_found("payment_session_id", message)
     };
     let session = session.ok_or_else(unknown)?;

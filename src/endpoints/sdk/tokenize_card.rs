@@ -49,7 +49,8 @@ const TOKENIZED: ArgumentSet<(NamedInstallation, SentCard), Service> = arguments
     security_code: SECURITY_CODE
         .required("Its security code: 4 digits for American Express, 3 for all others."),
     usage: words!(TokenUsage)
-        .optional("`SINGLE` for one selection within 30 minutes, `MULTIPLE` for any number; only a card of the latter kind can be saved. `SINGLE` when left out.")
+        .optional("`SINGLE` for one selection within 30 minutes, `MULTIPLE` for any number; only a card of the latter \
+            kind can be saved. `SINGLE` when left out.")
         .shown(),
 } judged by |fields: &mut Fields<'_>| {
     let now = installation.map_or_else(|| service.now(), |named| service.clock_of(named.merchant_id()));
@@ -65,7 +66,9 @@ const TOKENIZED: ArgumentSet<(NamedInstallation, SentCard), Service> = arguments
 static TOKENIZE_CARD: Declaration = Declaration {
     name: "tokenize-card",
     summary: "Stores a card and answers a token (`tok_...`) for it.",
-    docs: "The number is stored encrypted in the vault, and no answer contains it. The security code is held in memory for at most 30 minutes and never stored. No `Idempotency-Key` is taken: a repeated call only makes another token.",
+    docs: "The number is stored encrypted in the vault, and no answer contains it. The security code is held in \
+        memory for at most 30 minutes and never stored. No `Idempotency-Key` is taken: a repeated call only makes \
+        another token.",
     arguments: TOKENIZED.declared,
     returns: Returns::Id(TokenId::PREFIX),
     errors: &INSTALLATION_ERRORS,

@@ -20,7 +20,8 @@ object! {
         currency: STRING = checkout.money.currency, "The ISO 4217 code.", such_as("THB");
         payment_methods: Array(&PAYMENT_METHOD_WORDS) = checkout.methods,
             "The methods that the customer chooses among, as far as they are enabled.";
-        capture: BOOLEAN = checkout.capture_mode == CaptureMode::Automatic, "True when it is captured on authorization.";
+        capture: BOOLEAN = checkout.capture_mode == CaptureMode::Automatic, "True when it is captured on \
+            authorization.";
         return_url: URL = checkout.return_url, "The page that the customer is sent to afterwards.";
         cancel_url: URL = checkout.given_up_url(), "The page that a customer goes to who gives up.";
         page_url: URL or null = checkout.page_url, "The shop's page that shows the checkout by `Till.mount`.";

@@ -12,8 +12,8 @@ use crate::protocol::declaration::object;
 pub(in crate::endpoints) const PARENT_TYPE: &str = "PAYMENT";
 
 object! {
-    /// An entry, with the closed statement of the month in which it became effective and the external identifier of what
-    /// it was posted for.
+    /// An entry, with the closed statement of the month in which it became effective and the external identifier of
+    /// what it was posted for.
     pub(crate) ENTRY "entry" as EntryShape<'a> of (
         entry: &'a Entry,
         statement_id: Option<StatementId>,

@@ -10,9 +10,11 @@ object! {
         event_id: Id(WebhookEventId::PREFIX), "The event's id (`evt_...`).";
         event: type(EVENT_NAMES), "The kind of event.", such_as("payment_completed");
         sequence: INTEGER or null,
-            "Its number among the merchant's events, without gaps. Deliveries may overtake each other: it tells the order.", such_as("68");
+            "Its number among the merchant's events, without gaps. Deliveries may overtake each other: it tells the \
+                order.", such_as("68");
         payment_id: Id(PaymentId::PREFIX) or null, "The payment that it is about.", shown;
-        external_id: STRING or null, "The merchant's own identifier of the payment, payout or checkout, as of the event.", such_as("order-1001");
+        external_id: STRING or null, "The merchant's own identifier of the payment, payout or checkout, as of the \
+            event.", such_as("order-1001");
         status: STRING or null,
             "The status of the payment, refund, dispute, payout or checkout, as of the event.", such_as("SUCCESSFUL");
         refund_id: Id(RefundId::PREFIX) or null, "The refund that it is about.";

@@ -29,7 +29,8 @@ object! {
     ) {
         payment_id: Id(PaymentId::PREFIX) = payment.id, "The payment's id (`pay_...`).";
         external_id: STRING or null = payment.external_id,
-            "The merchant's own reference. A failed payment keeps it; an attempt of a checkout passes it on to the next one.", such_as("order-1001");
+            "The merchant's own reference. A failed payment keeps it; an attempt of a checkout passes it on to the \
+                next one.", such_as("order-1001");
         payment_session_id: Id(SessionId::PREFIX) = payment.session_id, "The session that it was made from.";
         status: words_of(PaymentStatus) = payment.status, "The status.", such_as("SUCCESSFUL");
         amount: INTEGER = payment.money.amount, "The amount in minor units.", such_as("10000");
@@ -80,20 +81,23 @@ object! {
         captured_at: TIMESTAMP or null = payment.capture.map(|capture| capture.at),
             "The time at which it was captured.", such_as("1767225601");
         expires_at: TIMESTAMP or null = payment.open_action_until().or_else(|| lapses_at(payment, *now)),
-            "The time until which the customer must act, or at which the authorization lapses unless it is captured before.";
+            "The time until which the customer must act, or at which the authorization lapses unless it is captured \
+                before.";
         capturable: BOOLEAN = payment.allows(PaymentAction::Capture, *now),
             "True when it can be captured now.", such_as("false");
         voidable: BOOLEAN = payment.allows(PaymentAction::Void, *now),
             "True when it can be voided now.", such_as("false");
         reversible: BOOLEAN = payment.allows(PaymentAction::Reverse, *now), "True when it can be reversed now.";
         refundable: BOOLEAN = payment.allows(PaymentAction::Refund, *now),
-            "True when it can be refunded now. It speaks of the payment alone: a refund also needs a balance that covers it.";
+            "True when it can be refunded now. It speaks of the payment alone: a refund also needs a balance that \
+                covers it.";
     }
 }
 
 object! {
     /// The action that the customer must take.
-    pub(crate) NEXT_ACTION "payment_next_action" as NextActionShape of (action: CustomerAction, address: Option<String>) {
+    pub(crate) NEXT_ACTION "payment_next_action" as NextActionShape of (action: CustomerAction,
+        address: Option<String>) {
         type: words(&["REDIRECT", "DISPLAY_QR"]) = match action.step {
                 CustomerStep::Redirect(_) => "REDIRECT",
                 CustomerStep::DisplayQr(_) => "DISPLAY_QR",

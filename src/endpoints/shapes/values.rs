@@ -29,8 +29,10 @@ answer_values! {
     Description DestinationUrl Email Evidence ExternalId HeaderName HolderName InstallationIdentifier Mobile Name
     PersonName Reason ReturnUrl TimeZone => |text| text.as_str();
 
-    AcquirerName ActivityType AuthenticationFlow AuthenticationStatus CaptureMode CardScheme CheckoutStatus DeliveryStatus Direction
-    DisputeStatus EntryStatus EntryType InterestBearer Locale OperationKind PaymentMethod PaymentStatus PayoutStatus Platform RefundStatus ServerState
+    AcquirerName ActivityType AuthenticationFlow AuthenticationStatus CaptureMode CardScheme CheckoutStatus
+    DeliveryStatus Direction
+    DisputeStatus EntryStatus EntryType InterestBearer Locale OperationKind PaymentMethod PaymentStatus PayoutStatus
+    Platform RefundStatus ServerState
     WebhookEventKind WebhookStatus => |word| word.name();
 
     Actor => |actor| actor.type_name();

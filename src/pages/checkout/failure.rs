@@ -15,8 +15,8 @@ pub(super) fn explained_code(failure_code: &str, method: PaymentMethod) -> &str 
     }
 }
 
-/// The failure codes that have words of their own; one that ends in `_` stands for all that begin so, and the empty one for all
-/// others.
+/// The failure codes that have words of their own; one that ends in `_` stands for all that begin so, and the empty one
+/// for all others.
 pub(super) const EXPLAINED: [&str; 11] = [
     "insufficient_funds",
     "expired_card",

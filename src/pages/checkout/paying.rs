@@ -1,5 +1,5 @@
-//! `/pay/{merchant_id}/{checkout_id}.{secret}`: the page at which a customer pays a checkout. Its form posts there, and is answered by
-//! a redirect to the page itself, always, so that neither a reload nor the way back ever pays.
+//! `/pay/{merchant_id}/{checkout_id}.{secret}`: the page at which a customer pays a checkout. Its form posts there, and
+//! is answered by a redirect to the page itself, always, so that neither a reload nor the way back ever pays.
 
 use till_domain::command::CheckoutChoice;
 use till_domain::customer::CardRef;

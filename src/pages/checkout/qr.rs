@@ -12,11 +12,12 @@ use super::text_cache::TextCache;
 /// The width of the quiet zone, in modules.
 pub(super) const QUIET_ZONE: usize = 4;
 
-/// The number of drawings that are kept. That of the longest text (512 bytes) has some 60 KB, so that they take at most 15 MB.
+/// The number of drawings that are kept. That of the longest text (512 bytes) has some 60 KB, so that they take at most
+/// 15 MB.
 const DRAWINGS_MAX: usize = 256;
 
-/// Drawings by their texts: a page that waits for its customer is asked for every few seconds, and a drawing takes half a
-/// millisecond.
+/// Drawings by their texts: a page that waits for its customer is asked for every few seconds, and a drawing takes half
+/// a millisecond.
 static DRAWINGS: LazyLock<TextCache<QrDrawing>> = LazyLock::new(|| TextCache::at_most(DRAWINGS_MAX));
 
 /// A QR code as a template draws it.

@@ -1,5 +1,5 @@
-//! `/pay/{merchant_id}/qr/{payment_session_id}`: the QR code that the customer of a session must scan now, as a picture that
-//! can be kept.
+//! `/pay/{merchant_id}/qr/{payment_session_id}`: the QR code that the customer of a session must scan now, as a picture
+//! that can be kept.
 
 use till_domain::ids::{MerchantId, SessionId};
 

@@ -1,4 +1,5 @@
-//! A cache of things that are made of a text at some expense and asked for again and again, such as drawings of QR codes.
+//! A cache of things that are made of a text at some expense and asked for again and again, such as drawings of QR
+//! codes.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -6,7 +7,8 @@ use std::sync::Arc;
 use lru::LruCache;
 use parking_lot::Mutex;
 
-/// Things by the texts that they were made of; when there are too many, the one that was not asked for the longest is dropped.
+/// Things by the texts that they were made of; when there are too many, the one that was not asked for the longest is
+/// dropped.
 pub(super) struct TextCache<T>(Mutex<LruCache<String, Arc<T>>>);
 
 impl<T> TextCache<T> {

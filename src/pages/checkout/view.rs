@@ -64,7 +64,8 @@ pub(super) struct OfferedPlan {
     pub(super) plan_id: String,
     /// Its name for a customer.
     pub(super) name: String,
-    /// The interest that the customer pays, in percent a month; none where the acquirer does not tell it, like the amounts.
+    /// The interest that the customer pays, in percent a month; none where the acquirer does not tell it, like the
+    /// amounts.
     pub(super) interest_rate: Option<String>,
     /// The amount of each month.
     pub(super) monthly: Option<Money>,

@@ -1,5 +1,5 @@
-//! The texts of the pages in one language. A line of a language's file is a message, ` = ` and its text, in which `{ $name }`
-//! stands for the value of a variable; lines that begin with `#` group them.
+//! The texts of the pages in one language. A line of a language's file is a message, ` = ` and its text, in which
+//! `{ $name }` stands for the value of a variable; lines that begin with `#` group them.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -111,7 +111,8 @@ impl ApiError {
     #[must_use]
     pub fn rate_limited(limit_per_second: u32, of: &'static str, retry_after_seconds: u32) -> ApiError {
         let message = format!(
-            "The calls of {of} are limited to {limit_per_second} a second. Slow down, and continue after the seconds in Retry-After."
+            "The calls of {of} are limited to {limit_per_second} a second. Slow down, and continue after the seconds \
+                in Retry-After."
         );
         let details = json!({ "limit_per_second": limit_per_second });
         ApiError::too_many(message, retry_after_seconds).with_details(details)
@@ -179,7 +180,8 @@ impl ApiError {
     /// server.
     #[must_use]
     pub fn foreign_host() -> ApiError {
-        let message = "This listener does not answer for this Host. Call it by its IP address, as localhost, or by the name \
+        let message = "This listener does not answer for this Host. Call it by its IP address, as localhost, or by \
+            the name \
                        in its admin_listen; have a proxy in front of it send one of them.";
         ApiError::new(Code::MisdirectedRequest, message)
     }

@@ -96,8 +96,8 @@ impl ConnectionTable {
     }
 
     /// Admits a connection from `peer`. When there are too many, it evicts one that is idle: one that never showed a
-    /// valid key, or one of the merchant that has most of them. The new connection is refused when there is none to evict, or
-    /// when its address has its limit. Returns its number, and its address where that is counted.
+    /// valid key, or one of the merchant that has most of them. The new connection is refused when there is none to
+    /// evict, or when its address has its limit. Returns its number, and its address where that is counted.
     pub(in crate::protocol) fn admit(&self, peer: IpAddr) -> Option<(u64, Option<IpAddr>)> {
         let (limits, peer) = (&self.limits, peer.to_canonical());
         let has_share = limits.per_address < limits.in_all && !holds(&limits.proxies, peer);
@@ -182,8 +182,8 @@ impl Counts {
         Ok(self.last_number)
     }
 
-    /// Evicts the connection that has been idle for longest: of those without a key, else of the owner that has most. False when
-    /// there is none.
+    /// Evicts the connection that has been idle for longest: of those without a key, else of the owner that has most.
+    /// False when there is none.
     fn evict(&mut self, counters: &dyn Count) -> bool {
         let without_key = self.evictable.pop_first().map(|(_, eviction)| eviction);
         let Some(eviction) = without_key.or_else(|| self.take_idlest_of_largest_owner()) else { return false };
@@ -194,8 +194,8 @@ impl Counts {
         true
     }
 
-    /// The connection that has been idle for longest, of the owner that has most connections. Owners that are busy on all of
-    /// theirs are left out.
+    /// The connection that has been idle for longest, of the owner that has most connections. Owners that are busy on
+    /// all of theirs are left out.
     fn take_idlest_of_largest_owner(&mut self) -> Option<Arc<Eviction>> {
         let idle = self.by_owner.iter().filter_map(|(owner, connections)| {
             let idle_since = connections.iter().map(|(number, eviction)| (eviction.idle_since(), *number)).min();

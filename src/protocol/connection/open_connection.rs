@@ -105,8 +105,8 @@ impl OpenConnection {
         RequestInWork { connection: Rc::clone(self), is_useful: Cell::new(false) }
     }
 
-    /// A request has shown a valid key of `owner`: from now on the connection gives way only while its owner has many, and
-    /// every answer renews its idle time.
+    /// A request has shown a valid key of `owner`: from now on the connection gives way only while its owner has many,
+    /// and every answer renews its idle time.
     pub(in crate::protocol) fn show_key(&self, owner: ShareOf) {
         let before = self.owner.replace(Some(owner));
         if before != Some(owner) {
@@ -206,8 +206,8 @@ impl Drop for RequestInWork {
 }
 
 impl PacedBody {
-    /// The next piece of the body. The web server polls a call in the task that feeds its body, each time after it has fed
-    /// some. So a body wakes nobody: the task would only be polled once more, without anything to do.
+    /// The next piece of the body. The web server polls a call in the task that feeds its body, each time after it has
+    /// fed some. So a body wakes nobody: the task would only be polled once more, without anything to do.
     fn poll_payload(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, PayloadError>>> {
         let mut nobody = Context::from_waker(Waker::noop());
         let context = if matches!(self.payload, Payload::H1 { .. }) { &mut nobody } else { context };

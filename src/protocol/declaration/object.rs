@@ -59,11 +59,12 @@ impl<V: AnswerValue> AnswerValue for Vec<V> {
 /// ```
 ///
 /// makes the declaration `static TOPUP: ObjectType`, whose name in documents is `topup`, and `struct TopupShape`, which
-/// `TopupShape::new(topup, currency)` makes and which serializes to the object. A value is an expression over references
-/// to what `of` names; its type is an [`AnswerValue`]. A type is one of [`ValueType`](super::ValueType), the words of a
-/// domain type as `words_of(PaymentStatus)`, or a constant as `type(EVENT_WORDS)`.
+/// `TopupShape::new(topup, currency)` makes and which serializes to the object. A value is an expression over
+/// references to what `of` names; its type is an [`AnswerValue`]. A type is one of [`ValueType`](super::ValueType), the
+/// words of a domain type as `words_of(PaymentStatus)`, or a constant as `type(EVENT_WORDS)`.
 ///
-/// Without `as`, and with the values left out, only the declaration is made, for an object that is serialized elsewhere.
+/// Without `as`, and with the values left out, only the declaration is made, for an object that is serialized
+/// elsewhere.
 macro_rules! object {
     (@type words_of($($named:tt)+)) => { $crate::protocol::declaration::words_of!($($named)+) };
     (@type type($constant:expr)) => { $constant };

@@ -127,8 +127,8 @@ impl Addressee<'_> {
         self.finish(response, JSON, encoded)
     }
 
-    /// A text in the coding that the caller accepts. A large text, unless it is a page, was offered to the worker pool before, and
-    /// is not compressed here.
+    /// A text in the coding that the caller accepts. A large text, unless it is a page, was offered to the worker pool
+    /// before, and is not compressed here.
     pub(super) fn encoded(&self, text: String) -> Encoded {
         let is_large = text.len() > LARGE_BYTES;
         encoding::encode(text, || if is_large { Coding::Identity } else { encoding::choose(self.headers) })

@@ -300,8 +300,8 @@ pub(super) async fn read(
     tokio::time::timeout(ARRIVAL_MAX, collected).await.unwrap_or_else(|_| Err(incomplete()))
 }
 
-/// The body when it arrived together with its head, as nearly all do. Such a body needs no timer. In the turn in which a
-/// head arrives, the web server polls the call twice: before and after it hands over what came with the head. So the
+/// The body when it arrived together with its head, as nearly all do. Such a body needs no timer. In the turn in which
+/// a head arrives, the web server polls the call twice: before and after it hands over what came with the head. So the
 /// second poll comes by itself, even when no more of the body arrives.
 async fn with_the_head<T>(mut collected: impl Future<Output = T> + Unpin) -> Option<T> {
     let mut is_first_poll = true;
@@ -357,7 +357,8 @@ fn too_many_unknown_names(declaration: &'static Declaration, members: &Object) -
 }
 
 fn incomplete() -> ApiError {
-    let message = "the body did not arrive whole: it was cut off, its chunks are malformed, or it took longer than 30 seconds; send it again on a new connection";
+    let message = "the body did not arrive whole: it was cut off, its chunks are malformed, or it took longer than 30 \
+        seconds; send it again on a new connection";
     ApiError::malformed(&Malformed::new(message)).ending_connection()
 }
 

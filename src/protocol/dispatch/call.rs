@@ -109,8 +109,8 @@ impl<C> Call<C> {
         self.context.declaration
     }
 
-    /// An address of the acquirer's, or of a page of this server that is recorded by its path, as the caller can follow it.
-    /// The declaration says that the call answers addresses.
+    /// An address of the acquirer's, or of a page of this server that is recorded by its path, as the caller can follow
+    /// it. The declaration says that the call answers addresses.
     #[must_use]
     pub fn absolute(&self, address: &str) -> String {
         debug_assert!(self.context.declaration.flags.answers_addresses, "{}", self.context.declaration.name);

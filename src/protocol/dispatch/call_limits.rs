@@ -67,8 +67,9 @@ impl CallLimits {
         Ok(permit)
     }
 
-    /// Takes a permit for the form of a page, or for a page or a document, which only read, and waits for its turn. The web
-    /// server polls a request without a body twice in the turn in which its head arrives: a first wait ends within that turn.
+    /// Takes a permit for the form of a page, or for a page or a document, which only read, and waits for its turn. The
+    /// web server polls a request without a body twice in the turn in which its head arrives: a first wait ends within
+    /// that turn.
     ///
     /// # Errors
     /// Like [`CallLimits::permit_change`].

@@ -24,7 +24,9 @@ use crate::protocol::version::ApiVersion;
 const SECRET_KEY_PREFIX: &str = "sk_";
 
 /// The refusal of a secret API key that a page sends.
-const KEY_OF_PAGE: &str = "The header Authorization has a secret API key, and the header Origin says that a web page made the call. Everybody who opens the page can read the key: revoke it with revoke-key, and leave the header out, since /sdk needs none.";
+const KEY_OF_PAGE: &str = "The header Authorization has a secret API key, and the header Origin says that a web page \
+    made the call. Everybody who opens the page can read the key: revoke it with revoke-key, and leave the header \
+    out, since /sdk needs none.";
 
 impl<C: AuthenticatedCaller> Dispatcher<C> {
     /// Checks a call of a function, from its key on, and has it carried out.
@@ -132,8 +134,8 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         Err(ApiError::new(Code::Forbidden, KEY_OF_PAGE))
     }
 
-    /// Compresses a large document for a caller that asks for it, in the share of the key that it showed. When the worker pool
-    /// is busy, the document is sent uncompressed.
+    /// Compresses a large document for a caller that asks for it, in the share of the key that it showed. When the
+    /// worker pool is busy, the document is sent uncompressed.
     pub(super) async fn compressed(
         &self,
         exchange: &Exchange<'_, C>,

@@ -8,8 +8,8 @@ use actix_web::HttpResponseBuilder;
 use actix_web::http::header::{self, HeaderMap, HeaderName};
 use parking_lot::Mutex;
 
-/// Headers that a page may send. A secret key in `authorization` is refused, and the page is told: without the permission
-/// the browser would not send the call, and the leak would go unnoticed.
+/// Headers that a page may send. A secret key in `authorization` is refused, and the page is told: without the
+/// permission the browser would not send the call, and the leak would go unnoticed.
 const ALLOWED_HEADERS: &str = "content-type, idempotency-key, api-version, client-version, x-request-id, authorization";
 
 /// Headers of an answer that a page may read.
@@ -45,8 +45,8 @@ impl CrossOrigin {
     }
 }
 
-/// A page that cannot read the answer, because the browser withholds it; for the log, which does not show the page's origin: it
-/// is the caller's own text, and may be a card number.
+/// A page that cannot read the answer, because the browser withholds it; for the log, which does not show the page's
+/// origin: it is the caller's own text, and may be a card number.
 pub(super) struct Unread {
     /// The origin whose pages can read the answer, if there is one.
     pub(super) allowed: Option<String>,

@@ -55,8 +55,8 @@ const READY_RETRY_SECONDS: u32 = 1;
 /// The advised delay before a retry when there was no memory for an answer, in seconds.
 pub(super) const FULL_RETRY_SECONDS: u32 = 1;
 
-/// The limit of log lines per second about refused calls, of those with a key and of those without: each repeats at the rate
-/// of its caller.
+/// The limit of log lines per second about refused calls, of those with a key and of those without: each repeats at the
+/// rate of its caller.
 const REFUSED_LINES_MAX: u32 = 20;
 
 /// The first of the documentation pages: their links are relative to it.
@@ -314,8 +314,8 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         }
     }
 
-    /// The page at the path of this request, when no endpoint is there. Slashes at its end are none of the page's. What is
-    /// refused below the paths of pages is refused as a page.
+    /// The page at the path of this request, when no endpoint is there. Slashes at its end are none of the page's. What
+    /// is refused below the paths of pages is refused as a page.
     fn page_target(&self, exchange: &Exchange<'_, C>) -> Option<Target<'_, C>> {
         if !self.pages.begin_as(exchange.head.path) {
             return None;

@@ -251,7 +251,8 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
         if is_server_error { answered!(warn) } else { answered!(info) }
     }
 
-    /// The path, without its first segment when that is the caller's own text; the label when the path leads to nothing.
+    /// The path, without its first segment when that is the caller's own text; the label when the path leads to
+    /// nothing.
     fn logged_path(&self, place: ParsedPath<'_>) -> &str {
         let path = self.head.path;
         match place {

@@ -316,7 +316,8 @@ async fn a_malformed_body_has_no_faults_and_any_other_has_all_of_them() {
     let received = send(post("/merchants/echo-text").set_payload("{\"txt\":1,\"text\":null}")).await;
     let expected = json!([
         {"type": "missing", "argument": "text", "message": "is required"},
-        {"type": "unknown", "argument": "txt", "message": "is not an argument of this endpoint; did you mean text?", "suggestion": "text"},
+        {"type": "unknown", "argument": "txt", "message": "is not an argument of this endpoint; did you mean text?",
+            "suggestion": "text"},
     ]);
     assert_eq!(received.json()[2], expected);
 }
@@ -474,7 +475,8 @@ fn connect() -> TcpStream {
     stream
 }
 
-const HEAD: &str = "POST /merchants/echo-text HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer sk_good\r\nContent-Type: application/json\r\n";
+const HEAD: &str = "POST /merchants/echo-text HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer sk_good\r\nContent-Type: \
+    application/json\r\n";
 
 /// Writes as much as it can, and reads to the end or until the answer contains `last`.
 fn exchange(mut stream: TcpStream, parts: &[&[u8]], last: &str) -> String {

@@ -27,7 +27,8 @@ impl LogThrottle {
         LogThrottle { lines_max, state: Mutex::default() }
     }
 
-    /// The number of lines suppressed since the last one, when a line may be written now; None when it is suppressed, too.
+    /// The number of lines suppressed since the last one, when a line may be written now; None when it is suppressed,
+    /// too.
     pub(super) fn turn(&self) -> Option<u64> {
         self.turn_at(Instant::now())
     }

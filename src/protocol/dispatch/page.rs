@@ -97,8 +97,8 @@ impl BrowserPages {
     pub(super) const NONE: BrowserPages =
         BrowserPages { pages: Vec::new(), assets: &[], refusal: |_, _| String::new() };
 
-    /// True for a path that begins as that of a page or of a file does, in any letter case and with any number of slashes:
-    /// who asks for it is a person, whose link may have been cut or changed.
+    /// True for a path that begins as that of a page or of a file does, in any letter case and with any number of
+    /// slashes: who asks for it is a person, whose link may have been cut or changed.
     pub(super) fn begin_as(&self, path: &str) -> bool {
         let first = |path: &str| path.split('/').find(|segment| !segment.is_empty()).map(str::to_ascii_lowercase);
         let paths = self.pages.iter().map(|page| page.declaration().pattern);

@@ -1,5 +1,5 @@
-//! The order in which a request for a page is judged: path, method, lengths of query and head, rate, origin, media type, size,
-//! load, and then the page itself.
+//! The order in which a request for a page is judged: path, method, lengths of query and head, rate, origin, media
+//! type, size, load, and then the page itself.
 
 use std::sync::Arc;
 
@@ -71,8 +71,8 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         Ok(bytes)
     }
 
-    /// Takes a permit for a page, its form or a document, and waits for its turn: so no more of one caller's are ready to run at
-    /// once than it may have permits.
+    /// Takes a permit for a page, its form or a document, and waits for its turn: so no more of one caller's are ready
+    /// to run at once than it may have permits.
     pub(super) async fn permit_page(&self, share: ShareOf, is_form: bool) -> Result<Permit, ApiError> {
         match &self.limits {
             Some(limits) => limits.permit_page(share, is_form).await,
@@ -116,8 +116,8 @@ fn read_form(bytes: &[u8]) -> Result<PostedForm, ApiError> {
 }
 
 /// False when a browser says that a page of another site sent the form. Pages say `Referrer-Policy: no-referrer`, with
-/// which browsers send `Origin: null` for their forms, so `Sec-Fetch-Site` decides where it is sent. Programs that are no
-/// browsers send neither.
+/// which browsers send `Origin: null` for their forms, so `Sec-Fetch-Site` decides where it is sent. Programs that are
+/// no browsers send neither.
 fn is_own_form(head: &RequestHead<'_>, public_host: Option<&str>) -> bool {
     if let Some(site) = head.headers.get(SEC_FETCH_SITE) {
         return site == "same-origin" || site == "none";

@@ -112,7 +112,8 @@ fn finish_html(response: &mut HttpResponseBuilder, addressee: &Addressee<'_>, te
     response.body(bytes)
 }
 
-/// True for an origin in a policy: a host with a sign that has a meaning of its own there, such as a semicolon, is in none.
+/// True for an origin in a policy: a host with a sign that has a meaning of its own there, such as a semicolon, is in
+/// none.
 fn is_plain_origin(origin: &&str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:/[]".contains(&byte);
     origin.contains("://") && origin.bytes().all(is_plain)
@@ -124,7 +125,8 @@ fn policy(form_targets: &[String], framed_by: Option<&str>) -> String {
     let form_targets: String = plain.map(|origin| format!(" {origin}")).collect();
     let framed_by = framed_by.filter(is_plain_origin).unwrap_or("'none'");
     format!(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'{form_targets}; base-uri 'none'; frame-ancestors {framed_by}; require-trusted-types-for 'script'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action \
+            'self'{form_targets}; base-uri 'none'; frame-ancestors {framed_by}; require-trusted-types-for 'script'"
     )
 }
 

@@ -20,7 +20,8 @@ const CONNECTIONS: usize = 24;
 /// The time in which a request that was sent reaches the thread that reads it.
 const ARRIVAL: Duration = Duration::from_millis(200);
 
-/// The highest number of pages that held a permit at once while one was made. The first ends once all others have arrived.
+/// The highest number of pages that held a permit at once while one was made. The first ends once all others have
+/// arrived.
 fn most_at_once(request: &str) -> usize {
     let (limits, most) = (CallLimits::new(1), Arc::new(AtomicUsize::new(0)));
     let are_sent = Arc::new(AtomicBool::new(false));

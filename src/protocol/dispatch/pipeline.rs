@@ -81,8 +81,8 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         Ok(Answer::Json { json: results.returned(&plan.returns), replayed: false })
     }
 
-    /// Reads the steps, those of a large body on the worker pool. When there are too many calls at once, the pipeline is
-    /// refused here, before any step has run.
+    /// Reads the steps, those of a large body on the worker pool. When there are too many calls at once, the pipeline
+    /// is refused here, before any step has run.
     async fn planned(
         &self,
         exchange: &Exchange<'_, C>,

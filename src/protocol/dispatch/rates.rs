@@ -13,8 +13,8 @@ use crate::protocol::api_error::ApiError;
 /// The number of remembered keys at which idle ones are first removed.
 const KEYS_BEFORE_SWEEP: usize = 10_000;
 
-/// The limit of remembered keys, some 20 MB. When more keys than this call within the time of a burst, all are forgotten,
-/// and each may call as after a pause.
+/// The limit of remembered keys, some 20 MB. When more keys than this call within the time of a burst, all are
+/// forgotten, and each may call as after a pause.
 const KEYS_MAX: usize = 200_000;
 
 /// A rate limit for each of many keys. A key is any value that tells callers apart, such as an installation and an

@@ -23,7 +23,8 @@ static AVAILABLE_API_VERSIONS: Declaration = Declaration {
     package: Package::Merchants,
     group: "versions",
     summary: "Lists the versions of the API, oldest first.",
-    docs: "Name one by URL prefix, by the header `Api-Version` or by the query `api_version`. A call that names none gets the version that its key is pinned to.",
+    docs: "Name one by URL prefix, by the header `Api-Version` or by the query `api_version`. A call that names none \
+        gets the version that its key is pinned to.",
     arguments: &[],
     returns: Returns::Array(&VERSION),
     errors: &[],

@@ -82,8 +82,8 @@ impl Served {
         }
     }
 
-    /// The function at the end of a path: of that name in another spelling, in any interface; else of a name that means the
-    /// same or is similar, in this one.
+    /// The function at the end of a path: of that name in another spelling, in any interface; else of a name that means
+    /// the same or is similar, in this one.
     fn function(&self, segments: &[&str], package: Option<Package>, is_whole: bool) -> Option<Guess> {
         let asked = normalized(segments.last()?);
         let in_place = |known: &&(Package, &str)| package.is_none_or(|package| known.0 == package);
@@ -131,7 +131,8 @@ fn other_listener(package: Package) -> String {
     };
     let package = package.segment();
     format!(
-        "This is the {this} listener. Calls of /{package} are made on the {listener} one: its address is the server's setting {setting}."
+        "This is the {this} listener. Calls of /{package} are made on the {listener} one: its address is the server's \
+            setting {setting}."
     )
 }
 
@@ -311,7 +312,8 @@ mod tests {
         for path in
             ["/v1/payments", "/payments/pay_1", "/", "/favicon.ico", "/metrics/", &format!("/{}", "x".repeat(60_000))]
         {
-            let expected = "There is no endpoint at this path. Calls are POST /merchants/<function> and POST /sdk/<function>; GET /merchants lists the functions.";
+            let expected = "There is no endpoint at this path. Calls are POST /merchants/<function> and POST \
+                /sdk/<function>; GET /merchants lists the functions.";
             assert_eq!(public().refusal(path).message(), expected, "{}", &path[..path.len().min(40)]);
         }
     }
@@ -320,7 +322,8 @@ mod tests {
     fn calls_of_the_other_listener_are_sent_there() {
         for path in ["/admin/create-merchant", "/2025-04-01/admin/create-merchant", "/admin"] {
             let refused = public().refusal(path);
-            let expected = "This is the public listener. Calls of /admin are made on the operator's one: its address is the server's setting admin_listen.";
+            let expected = "This is the public listener. Calls of /admin are made on the operator's one: its address \
+                is the server's setting admin_listen.";
             assert_eq!((refused.message(), refused.details()), (expected, None), "{path}");
         }
         let operator = Served { packages: vec![Package::Admin], functions: vec![(Package::Admin, "create-merchant")] };

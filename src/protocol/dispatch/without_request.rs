@@ -56,7 +56,8 @@ fn answer(error: ApiError, counters: &dyn Count) -> Vec<u8> {
 fn refusal(status: u16) -> ApiError {
     match status {
         400 => ApiError::malformed(&Malformed::new(
-            "the request is not one of HTTP/1.1: its first line or a header is malformed, two headers contradict each other about the body, or the path is longer than 65534 bytes; correct it and use a new connection",
+            "the request is not one of HTTP/1.1: its first line or a header is malformed, two headers contradict each \
+                other about the body, or the path is longer than 65534 bytes; correct it and use a new connection",
         )),
         408 => {
             let message = format!(
@@ -67,7 +68,8 @@ fn refusal(status: u16) -> ApiError {
         }
         431 => {
             let message = format!(
-                "The head of the request is larger than {HEAD_BYTES_MAX} bytes, or has more than {HEADERS_MAX} headers. Send less there, on a new connection; arguments belong into the body."
+                "The head of the request is larger than {HEAD_BYTES_MAX} bytes, or has more than {HEADERS_MAX} \
+                    headers. Send less there, on a new connection; arguments belong into the body."
             );
             ApiError::new(Code::HeadTooLarge, message)
         }

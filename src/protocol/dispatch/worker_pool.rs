@@ -23,8 +23,8 @@ pub struct WorkerPool {
 }
 
 impl WorkerPool {
-    /// Starts this many threads, at least one, each of which begins with `begin_thread` and its number. Each runs one call at a time. One caller has at most half of them, and
-    /// at least one.
+    /// Starts this many threads, at least one, each of which begins with `begin_thread` and its number. Each runs one
+    /// call at a time. One caller has at most half of them, and at least one.
     #[must_use]
     pub fn start(threads: usize, begin_thread: fn(usize)) -> WorkerPool {
         let permits = threads.max(1);

@@ -36,7 +36,10 @@ pub fn mobile(value: &Json) -> Result<String, String> {
         && digits.bytes().all(|byte| byte.is_ascii_digit())
         && !digits.starts_with('0');
     is_sound.then(|| text.to_owned()).ok_or_else(|| {
-        format!("is not a number in E.164 form; send + and {MOBILE_DIGITS_MIN} to {MOBILE_DIGITS_MAX} digits, country code first")
+        format!(
+            "is not a number in E.164 form; send + and {MOBILE_DIGITS_MIN} to {MOBILE_DIGITS_MAX} digits, country \
+            code first"
+        )
     })
 }
 

@@ -4,7 +4,8 @@ use crate::protocol::declaration::AMOUNT_MAX;
 use crate::protocol::json::Json;
 
 /// The message about an amount that cannot be read.
-const REMEDY: &str = "is not a whole number of minor units; send a string of digits without sign, leading zero or fraction, or an integer";
+const REMEDY: &str = "is not a whole number of minor units; send a string of digits without sign, leading zero or \
+    fraction, or an integer";
 
 /// An amount in minor units, 1 to 2^53-1: a string of digits with no sign, leading zero, exponent or
 /// fraction, or a JSON integer (by value, so `100.0` is 100).

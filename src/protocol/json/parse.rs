@@ -315,7 +315,8 @@ mod tests {
             ),
             (
                 "{\"a\":\"\n\"}",
-                "control character (\\u0000-\\u001F) found while parsing a string at line 2 column 0; write control characters as escapes, a line feed as \\n",
+                "control character (\\u0000-\\u001F) found while parsing a string at line 2 column 0; write control \
+                    characters as escapes, a line feed as \\n",
             ),
             ("{\"a\":1e16}", "a number is beyond 2^53-1 at line 1 column 9; send it as a string"),
         ] {
@@ -410,7 +411,8 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn text_that_serde_json_writes_is_read_back_the_same(text in ".*", integer in -9_007_199_254_740_991_i64..=9_007_199_254_740_991, double in -9e15..9e15_f64) {
+        fn text_that_serde_json_writes_is_read_back_the_same(text in ".*",
+            integer in -9_007_199_254_740_991_i64..=9_007_199_254_740_991, double in -9e15..9e15_f64) {
             let written = serde_json::json!({ "text": text, "list": [integer, { "double": double }] });
             let read = parsed(&written.to_string());
             proptest::prop_assert_eq!(serde_json::to_value(&read).ok(), Some(written));

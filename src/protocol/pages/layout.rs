@@ -3,7 +3,8 @@
 use super::guides::guides_for;
 use super::page_file::Audience;
 
-/// A whole page. `name` is that of the document shown, empty on the first page; `links` are further elements of the head.
+/// A whole page. `name` is that of the document shown, empty on the first page; `links` are further elements of the
+/// head.
 pub(super) fn page(audience: Audience, title: &str, name: &str, links: &str, content: &str) -> String {
     let navigation = navigation(audience, name);
     format!(

@@ -11,13 +11,17 @@ const fn arguments(example: &'static str) -> [Argument; 2] {
         Argument::required(
             "steps",
             ValueType::Array(&ValueType::OBJECT),
-            "The calls, 1 to 32, in order. Each is an object with the `url` of an endpoint of this listener, its `body`, and `headers`, of which `Authorization`, `Api-Version`, `Idempotency-Key` and `Accept` count. A string in `body` or in `headers` that is as a whole a path into the results so far, such as `$[0].payment_id`, stands for what is there; `\\$` at its beginning stands for `$`.",
+            "The calls, 1 to 32, in order. Each is an object with the `url` of an endpoint of this listener, its \
+                `body`, and `headers`, of which `Authorization`, `Api-Version`, `Idempotency-Key` and `Accept` count. \
+                A string in `body` or in `headers` that is as a whole a path into the results so far, such as \
+                `$[0].payment_id`, stands for what is there; `\\$` at its beginning stands for `$`.",
         )
         .such_as(example),
         Argument::optional(
             "returns",
             ValueType::Text(Text::PLAIN.matching("^\\$")),
-            "The path to what is answered: `$` (also when left out) all results, `$[-1:]` the last one, any other path what it finds.",
+            "The path to what is answered: `$` (also when left out) all results, `$[-1:]` the last one, any other \
+                path what it finds.",
         )
         .such_as(r#""$""#),
     ]
@@ -67,8 +71,11 @@ const fn of(package: Package, arguments: &'static [Argument]) -> Declaration {
         name: PIPELINE,
         package,
         group: "pipelining",
-        summary: "Makes several calls one after the other, of which later ones may refer to the answers of earlier ones.",
-        docs: "Each step is judged as a call of its own, with its own limits; one without `Authorization` or `Api-Version` has those of this call. The first step that is refused ends the pipeline with its error, and what earlier steps did stays done. An `Idempotency-Key` belongs to a step, not to the pipeline.",
+        summary: "Makes several calls one after the other, of which later ones may refer to the answers of earlier \
+            ones.",
+        docs: "Each step is judged as a call of its own, with its own limits; one without `Authorization` or \
+            `Api-Version` has those of this call. The first step that is refused ends the pipeline with its error, \
+            and what earlier steps did stays done. An `Idempotency-Key` belongs to a step, not to the pipeline.",
         arguments,
         returns: Returns::Any(r#"[{"previous": null, "page": [], "next": null}]"#),
         errors: ERRORS,

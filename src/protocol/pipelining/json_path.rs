@@ -1,4 +1,5 @@
-//! Paths into the results of a pipeline. All of JSONPath is a path: members, indexes, slices and wildcards are looked up.
+//! Paths into the results of a pipeline. All of JSONPath is a path: members, indexes, slices and wildcards are looked
+//! up.
 //!
 //! Source: RFC 9535.
 

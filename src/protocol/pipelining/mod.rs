@@ -1,7 +1,7 @@
 //! Pipelining: several calls in one request, in which later ones refer to the answers of earlier ones.
 //!
-//! Read it from the bottom up: paths into results (`json_path`, read by `path_parser`), which are looked up in their text
-//! (`json_text`), the results themselves (`results`), a step's body with its references replaced (`references`),
+//! Read it from the bottom up: paths into results (`json_path`, read by `path_parser`), which are looked up in their
+//! text (`json_text`), the results themselves (`results`), a step's body with its references replaced (`references`),
 //! addresses of steps (`address`), and everything that is read of a pipeline before its first step (`plan`). The
 //! dispatcher runs it, and checks each step as a call of its own.
 //!

@@ -221,8 +221,8 @@ impl<F: Fn(&str) -> bool> StepReader<'_, F> {
         Some(())
     }
 
-    /// A step can refer only to earlier steps, and to one value. A plan with all faults that are reported is not searched
-    /// for more.
+    /// A step can refer only to earlier steps, and to one value. A plan with all faults that are reported is not
+    /// searched for more.
     fn check_references(&mut self, place: impl Fn() -> String, position: usize, value: &Json) {
         if self.faults.len() < FAULTS_MAX
             && let Some(message) = fault_of(value, position)

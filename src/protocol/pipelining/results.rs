@@ -69,7 +69,8 @@ impl Unresolved {
         let message = match self {
             Unresolved::Nothing => "refers to something that is not in the results so far".to_owned(),
             Unresolved::TooMuch => format!(
-                "refers to too large results too often: the references of a step are looked up in {LOOKED_UP_BYTES_MAX} bytes at most; use more steps, or more pipelines"
+                "refers to too large results too often: the references of a step are looked up in \
+                    {LOOKED_UP_BYTES_MAX} bytes at most; use more steps, or more pipelines"
             ),
             Unresolved::NoRoom(refused) => return refused,
         };
@@ -97,7 +98,8 @@ impl Results {
         self.looked_up_bytes.set(0); // Each step has a count of its own, and so has the answer.
         if self.byte_count > RESULTS_BYTES_MAX && !tells_of_a_change {
             let message = format!(
-                "with its answer the results are larger than {RESULTS_BYTES_MAX} bytes together; ask for less, or use more pipelines"
+                "with its answer the results are larger than {RESULTS_BYTES_MAX} bytes together; ask for less, or use \
+                    more pipelines"
             );
             return Err(ApiError::invalid_arguments(&[Fault::invalid(&format!("steps[{}]", self.count()), message)]));
         }

@@ -25,7 +25,8 @@ fn is_of_every_head(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    const BARE: &str = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\ndate: Sun, 22 Nov 2026 21:00:00 GMT\r\n\r\n";
+    const BARE: &str = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\ndate: Sun, 22 Nov 2026 \
+        21:00:00 GMT\r\n\r\n";
 
     #[test]
     fn a_head_of_the_web_servers_own_is_recognized_at_the_end() {

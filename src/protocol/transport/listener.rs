@@ -144,8 +144,8 @@ impl Listener {
     }
 }
 
-/// The sockets of a listener with this limit of connections: as many, a quarter more for bursts of connections that arrive
-/// faster than they are examined or ended, and those that are refused.
+/// The sockets of a listener with this limit of connections: as many, a quarter more for bursts of connections that
+/// arrive faster than they are examined or ended, and those that are refused.
 const fn sockets_of(connections: usize) -> usize {
     connections.saturating_add(connections.div_ceil(4)).saturating_add(REFUSALS_MAX)
 }
@@ -191,7 +191,8 @@ impl<C: AuthenticatedCaller> Serve<C> {
         let (request, payload) = request.into_parts();
         let response = self.dispatcher.handle(&request, payload, &self.entrance).await;
         let mut answered = ServiceRequest::from_parts(request, Payload::None);
-        answered.head_mut().headers.clear(); // The web server reuses the request, and would keep the headers' whole buffer.
+        // The web server reuses the request, and would keep the headers' whole buffer.
+        answered.head_mut().headers.clear();
         Ok(answered.into_response(response))
     }
 

@@ -1,5 +1,6 @@
-//! The bounds of what the system keeps for a caller who does not read: its bytes, and how long it waits. The system counts both, so
-//! that they cost a connection nothing. A listening socket hands its options on to every connection that it accepts.
+//! The bounds of what the system keeps for a caller who does not read: its bytes, and how long it waits. The system
+//! counts both, so that they cost a connection nothing. A listening socket hands its options on to every connection
+//! that it accepts.
 
 use std::io;
 use std::time::Duration;

@@ -23,8 +23,8 @@ pub struct AskedCustomer {
 }
 
 impl Service {
-    /// True when the log has this path as the address at which the customer of an action must act. The sandbox's book of a
-    /// restored store gave an action that is newer than its checkpoint another id.
+    /// True when the log has this path as the address at which the customer of an action must act. The sandbox's book
+    /// of a restored store gave an action that is newer than its checkpoint another id.
     ///
     /// # Errors
     /// `UNAVAILABLE` when rows cannot be read.

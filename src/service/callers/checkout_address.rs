@@ -1,5 +1,5 @@
-//! The address of a checkout. It ends in the id, a full stop and a secret: whoever has it may pay, and the id alone opens
-//! nothing. Contract, section 9.6.
+//! The address of a checkout. It ends in the id, a full stop and a secret: whoever has it may pay, and the id alone
+//! opens nothing. Contract, section 9.6.
 
 use std::str::FromStr;
 

@@ -1,5 +1,5 @@
-//! Callers: the installation that a call of an SDK names, the time of each key's last use, the page that a customer comes
-//! back to, and the customers who act on pages or come back.
+//! Callers: the installation that a call of an SDK names, the time of each key's last use, the page that a customer
+//! comes back to, and the customers who act on pages or come back.
 
 mod checkout;
 mod checkout_address;

@@ -32,7 +32,8 @@ pub fn framed_at(checkout: &Checkout) -> Option<String> {
     Some(with_appended(page.as_str(), &[format!("checkout_id={}", checkout.id)]))
 }
 
-/// An address with these parameters appended, which replace those of their names. All else, and the fragment, stays as the merchant gave it, byte for byte.
+/// An address with these parameters appended, which replace those of their names. All else, and the fragment, stays as
+/// the merchant gave it, byte for byte.
 fn with_appended(given: &str, own: &[String]) -> String {
     let (address, fragment) = given.split_once('#').map_or((given, None), |(address, rest)| (address, Some(rest)));
     let (page, query) = address.split_once('?').map_or((address, None), |(page, query)| (page, Some(query)));

@@ -33,8 +33,8 @@ pub struct WaitingCustomer {
 }
 
 impl Service {
-    /// The way on of the customer of a session. `way_back` is the session's id, with the secret of this way back or alone:
-    /// an id alone does not lead to a checkout's address.
+    /// The way on of the customer of a session. `way_back` is the session's id, with the secret of this way back or
+    /// alone: an id alone does not lead to a checkout's address.
     ///
     /// # Errors
     /// `NOT_FOUND` when no payment used such a session of the merchant, or with another secret; `UNAVAILABLE` when rows
@@ -63,8 +63,8 @@ impl Service {
         Ok(Returning::Waiting(WaitingCustomer { merchant, shop, acts_at }))
     }
 
-    /// The page at which the customer of a failed payment can still pay its checkout: that of the shop, or of this server
-    /// for whoever may have its address.
+    /// The page at which the customer of a failed payment can still pay its checkout: that of the shop, or of this
+    /// server for whoever may have its address.
     fn checkout_to_try_again(
         &self,
         reader: &Reader<'_>,

@@ -57,8 +57,8 @@ impl ShownCheckout {
 }
 
 impl Service {
-    /// The checkout that a reference opens, with what its page shows; none when it opens none, or the installation of the
-    /// checkout was removed.
+    /// The checkout that a reference opens, with what its page shows; none when it opens none, or the installation of
+    /// the checkout was removed.
     ///
     /// # Errors
     /// `UNAVAILABLE` when rows cannot be read.

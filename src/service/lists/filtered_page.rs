@@ -83,8 +83,8 @@ pub struct Filtered<F, P> {
     pub passes: P,
 }
 
-/// The page that a call asks for, of the entries in a span. `collect` finds at most so many of them within a part of the
-/// span, in a direction; `id` is what cursors name of an entry.
+/// The page that a call asks for, of the entries in a span. `collect` finds at most so many of them within a part of
+/// the span, in a direction; `id` is what cursors name of an entry.
 ///
 /// # Errors
 /// Those of `collect`.
@@ -127,8 +127,8 @@ fn part_of<K: Id + Ord>(span: Option<IdSpan<K>>, cursor: Option<Cursor<K>>) -> D
     }
 }
 
-/// The part of a span on the side of a page from which it was not read; none for the first page. `ends` are the newest and the
-/// oldest entry of the page.
+/// The part of a span on the side of a page from which it was not read; none for the first page. `ends` are the newest
+/// and the oldest entry of the page.
 fn other_side<K: Id + Ord>(
     span: Option<IdSpan<K>>,
     cursor: Option<Cursor<K>>,

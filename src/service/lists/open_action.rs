@@ -8,7 +8,8 @@ use till_domain::time::Millis;
 use crate::protocol::api_error::ApiError;
 use crate::service::submission::Reader;
 
-/// The action that the customer must take at `now`; none when the payment does not wait for its customer, or the time is over.
+/// The action that the customer must take at `now`; none when the payment does not wait for its customer, or the time
+/// is over.
 ///
 /// # Errors
 /// `UNAVAILABLE` when the row cannot be read.

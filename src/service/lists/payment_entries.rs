@@ -44,9 +44,9 @@ pub fn entries_of_payment(
 
 /// The first refunds or disputes of a payment whose entries may be in a span.
 ///
-/// The entry of a refund is made after the refund and before all that follows. So the entries in the span belong to what
-/// was made in it, and to the last one before it. One more than `limit` are read, since the entry of the first may be
-/// beyond the span.
+/// The entry of a refund is made after the refund and before all that follows. So the entries in the span belong to
+/// what was made in it, and to the last one before it. One more than `limit` are read, since the entry of the first may
+/// be beyond the span.
 fn rows_around<I, T>(
     reader: &Reader<'_>,
     payment_id: PaymentId,

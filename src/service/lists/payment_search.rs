@@ -41,8 +41,8 @@ impl PaymentSearch<'_> {
     /// The page that a call asks for, of payments whose ids are in a span.
     ///
     /// # Errors
-    /// [`ApiError::for_worker_pool`] for a search over all merchants on a thread that reads requests; `UNAVAILABLE` when a
-    /// row cannot be read.
+    /// [`ApiError::for_worker_pool`] for a search over all merchants on a thread that reads requests; `UNAVAILABLE`
+    /// when a row cannot be read.
     pub async fn page(
         &self,
         request: PageRequest<PaymentId>,

@@ -92,8 +92,8 @@ impl Checkpoints {
         }
     }
 
-    /// The newest checkpoint that is kept; none when there is none, or their directory cannot be read. Reads the lists of files
-    /// of all checkpoints.
+    /// The newest checkpoint that is kept; none when there is none, or their directory cannot be read. Reads the lists
+    /// of files of all checkpoints.
     #[must_use]
     pub fn newest(&self) -> Option<NewestCheckpoint> {
         let shelf = self.checkpointer.shelf();

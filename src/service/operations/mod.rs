@@ -1,5 +1,5 @@
-//! Operations of the operator on the running process and its store: checkpoints, reloads, the rotation of the vault key,
-//! the pause of effects.
+//! Operations of the operator on the running process and its store: checkpoints, reloads, the rotation of the vault
+//! key, the pause of effects.
 
 mod checkpoints;
 mod notes;

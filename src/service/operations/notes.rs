@@ -1,4 +1,5 @@
-//! Small notes that the server keeps for its next start: files of the data directory, or rows beside a log in a database.
+//! Small notes that the server keeps for its next start: files of the data directory, or rows beside a log in a
+//! database.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,8 +8,8 @@ use std::path::PathBuf;
 use till_operate::checkpoint::PAUSED_FILE;
 use till_shared::SharedJournal;
 
-/// The names of all notes. A server starts paused with the first, since calls that were open at the time of its checkpoint
-/// may have been made since; it is there until the operator resumes.
+/// The names of all notes. A server starts paused with the first, since calls that were open at the time of its
+/// checkpoint may have been made since; it is there until the operator resumes.
 pub const NOTES: [&str; 2] = [PAUSED_FILE, LAST_USED_NOTE];
 
 /// The name of the note of the last use of keys.

@@ -218,7 +218,8 @@ refusals! {
     CheckoutState { status } = InvalidState { "status": status.name() },
         "The checkout takes no new payment: it is {}. Start another one.", status.name();
     NoMethodLeft { obstacles } = NotSupported { "payment_methods": by_method(obstacles) },
-        "None of these payment methods is enabled for this merchant, captures as asked and can carry the amount: details \
+        "None of these payment methods is enabled for this merchant, captures as asked and can carry the amount: \
+            details \
          say why. Leave payment_methods out to offer all that do; CAPTURES_AT_ONCE needs capture: true.";
     SavingNotOffered = InvalidArguments(invalid "save_card"),
         "is possible only for a checkout that was started with offer_saved_cards: true";
@@ -226,7 +227,8 @@ refusals! {
         "must be a page of the installation's own web site: begin it with the installation's identifier, as \
          https://shop.example/pay begins with https://shop.example. Only an installation of the platform WEB has one";
     ReplacedSessionNotFound = NotFound("replaces"),
-        "No payment of this checkout was made by the session that replaces names. Send the one that pay-checkout answered.";
+        "No payment of this checkout was made by the session that replaces names. Send the one that pay-checkout \
+            answered.";
     InvalidState { status, operation } =
         InvalidState { "status": status.name(), "operation": operation.map(OperationKind::name) },
         "{}", not_permitted("This cannot be done to the payment now", *status, *operation, advice(*status));
@@ -344,7 +346,8 @@ fn external_id_taken(payment_id: Option<PaymentId>, checkout_id: Option<Checkout
         None => "Another payment",
     };
     let message = format!(
-        "{holder} of this merchant has this external_id. Look it up before you pay again; another attempt needs one of its own, such as order-1001-2."
+        "{holder} of this merchant has this external_id. Look it up before you pay again; another attempt needs one \
+            of its own, such as order-1001-2."
     );
     ApiError::new(Code::Conflict, message).with_details(details)
 }

@@ -1,5 +1,5 @@
-//! The way of a call to the engine and back: the service that all endpoints share, the fingerprint of a repeated call, and
-//! the conversion of refusals into errors.
+//! The way of a call to the engine and back: the service that all endpoints share, the fingerprint of a repeated call,
+//! and the conversion of refusals into errors.
 
 mod denial;
 mod fingerprint;

@@ -116,7 +116,8 @@ impl TestsOfMerchant {
         }
         let Some(first) = self.begun.front().filter(|_| self.begun.len() >= PER_MINUTE_MAX) else { return Ok(()) };
         let message = format!(
-            "The tests of webhooks of this merchant are limited to {PER_MINUTE_MAX} a minute. Continue after the seconds in Retry-After."
+            "The tests of webhooks of this merchant are limited to {PER_MINUTE_MAX} a minute. Continue after the \
+                seconds in Retry-After."
         );
         let wait = MINUTE.saturating_sub(now.duration_since(*first));
         let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1);

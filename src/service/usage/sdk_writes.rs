@@ -16,8 +16,8 @@ const BURST_SECONDS: NonZeroU32 = NonZeroU32::new(10).expect("not 0");
 /// The bytes of texts in a call beyond each of which it counts once more, since they are kept several times.
 const BYTES_OF_A_WRITE: usize = 512;
 
-/// Limits the writes by one address, and those for one installation. What an address fills a disk with is bounded by the
-/// one, whatever installations it names; what all addresses together do to an installation by the other.
+/// Limits the writes by one address, and those for one installation. What an address fills a disk with is bounded by
+/// the one, whatever installations it names; what all addresses together do to an installation by the other.
 pub struct SdkWrites {
     by_address: CallsPerSecond<IpAddr>,
     for_installation: SharedRate,

@@ -25,8 +25,8 @@ const COUNTED_FROM: Duration = Duration::from_secs(1);
 /// The time for which a write is counted, and at most twice that.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// Writes of one address that do not lower its limit: those of a payment, and one more. Else a crowd of customers would be
-/// let in with its first writes, and never with its second ones.
+/// Writes of one address that do not lower its limit: those of a payment, and one more. Else a crowd of customers would
+/// be let in with its first writes, and never with its second ones.
 const WRITES_OF_A_PAYMENT: u32 = 3;
 
 /// The step by which each further write lowers the limit.
@@ -37,15 +37,15 @@ const BUCKETS_BEFORE_SWEEP: usize = 10_000;
 
 /// Limits the writes for each installation, and refuses those first who write most.
 ///
-/// A leaky bucket for each installation holds the writes of ten seconds, and drains at the rate. While it is not half full,
-/// everybody may write. Above that an address may fill it the less far, the more it has written within the last ten to
-/// twenty seconds: each write beyond three lowers its limit by a hundredth of the bucket, down to the half (a trunk
-/// reservation in favour of those who write little). So the level rests where the addresses that write most are refused,
-/// each at its even share of the rate, and the rest of the bucket is for the others. It takes more than 400 addresses to
-/// look like as many customers.
+/// A leaky bucket for each installation holds the writes of ten seconds, and drains at the rate. While it is not half
+/// full, everybody may write. Above that an address may fill it the less far, the more it has written within the last
+/// ten to twenty seconds: each write beyond three lowers its limit by a hundredth of the bucket, down to the half (a
+/// trunk reservation in favour of those who write little). So the level rests where the addresses that write most are
+/// refused, each at its even share of the rate, and the rest of the bucket is for the others. It takes more than 400
+/// addresses to look like as many customers.
 ///
-/// Only installations that exist have a bucket, for as long as something is in it. Addresses are remembered while it is a
-/// tenth full, with the writes that were let in: those of at most thirty seconds.
+/// Only installations that exist have a bucket, for as long as something is in it. Addresses are remembered while it is
+/// a tenth full, with the writes that were let in: those of at most thirty seconds.
 pub(super) struct SharedRate {
     writes_per_second: NonZeroU32,
     /// The time in which one write drains.
@@ -177,8 +177,8 @@ mod tests {
         }
     }
 
-    /// Has so many strangers write five times a second each for a minute, and a customer pay every three seconds from the
-    /// time on at which they have used up what they may. The writes of each stranger.
+    /// Has so many strangers write five times a second each for a minute, and a customer pay every three seconds from
+    /// the time on at which they have used up what they may. The writes of each stranger.
     fn flooded(strangers: u32) -> Vec<u32> {
         let (mut shop, mut written) = (Shop::open(), vec![0; strangers as usize]);
         for turn in 0..300 {

@@ -44,10 +44,12 @@ fn text(schema: &str, deletes: bool) -> String {
               won as (update {schema}.shard t set commits = r.commits + 1, records = t.records + r.records from req r
                       where t.shard = r.shard and t.epoch = r.epoch and t.commits = r.commits returning t.shard),
               rec as (insert into {schema}.record (merchant_id, sequence, bytes)
-                      select w.m, w.s, w.b from unnest($5::smallint[], $6::uuid[], $7::bigint[], $8::bytea[]) w(sh, m, s, b)
+                      select w.m, w.s, w.b from unnest($5::smallint[], $6::uuid[], $7::bigint[], $8::bytea[]) w(sh, \
+                      m, s, b)
                       where w.sh in (select shard from won)),
               put as (insert into {schema}.row (family, key, value)
-                      select w.f, w.k, w.v from unnest($9::smallint[], $10::smallint[], $11::bytea[], $12::bytea[]) w(sh, f, k, v)
+                      select w.f, w.k, w.v from unnest($9::smallint[], $10::smallint[], $11::bytea[], $12::bytea[]) \
+                      w(sh, f, k, v)
                       where w.sh in (select shard from won)
                       on conflict (family, key) do update set value = excluded.value){}
          select shard from won",
@@ -88,7 +90,8 @@ struct Rows<'g> {
 type LastWrites<'g> = BTreeMap<(i16, &'g [u8]), (Shard, Option<&'g [u8]>)>;
 
 impl<'g> Group<'g> {
-    /// The batches of those shards whose holds are given. Shards are sorted, so that two statements lock them in one order.
+    /// The batches of those shards whose holds are given. Shards are sorted, so that two statements lock them in one
+    /// order.
     pub(crate) fn of(batches: &[&'g Append], holds: &Holds, shards: u16) -> Group<'g> {
         let mut group = Group::in_shards(holds);
         let mut rows = LastWrites::new();
@@ -175,7 +178,8 @@ impl<'g> Group<'g> {
     }
 }
 
-/// The rows of a batch that are not derived anew by every store: those of the vault, and those by which merchants are found.
+/// The rows of a batch that are not derived anew by every store: those of the vault, and those by which merchants are
+/// found.
 pub(crate) fn sent_rows(append: &Append) -> impl Iterator<Item = RowWrite<'_>> {
     append.vault.iter().chain(append.derived.iter().filter(|row| row.family == Family::Directory))
 }

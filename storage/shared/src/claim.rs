@@ -1,4 +1,5 @@
-//! Claims of shards. A claim waits for a commit that is still under way, and so sees its outcome; a mere look would not.
+//! Claims of shards. A claim waits for a commit that is still under way, and so sees its outcome; a mere look would
+//! not.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +13,8 @@ use crate::shard::{Hold, Holds, Shard};
 /// The number of times that shards are claimed which others claim at the same moment.
 const CLAIMS_MAX: usize = 10;
 
-/// A connection for claims. The wait for a lock ends before the patience does, so that no claim stays behind in the database
-/// when nobody waits for it any more; that ends no commit.
+/// A connection for claims. The wait for a lock ends before the patience does, so that no claim stays behind in the
+/// database when nobody waits for it any more; that ends no commit.
 pub(crate) fn connection(settings: &JournalSettings) -> Result<Connection, SharedJournalError> {
     let mut connection = Connection::open(settings)?;
     let limit = format!("set lock_timeout = {}", (settings.patience.as_millis() * 3 / 4).max(1));
@@ -21,8 +22,8 @@ pub(crate) fn connection(settings: &JournalSettings) -> Result<Connection, Share
     Ok(connection)
 }
 
-/// Claims shards for a process, whoever held them before. Returns what each was: its epoch and commits now, and the process
-/// that held it. A statement of an earlier epoch has taken effect before, or never does.
+/// Claims shards for a process, whoever held them before. Returns what each was: its epoch and commits now, and the
+/// process that held it. A statement of an earlier epoch has taken effect before, or never does.
 pub(crate) fn claim(
     connection: &mut Connection,
     schema: &str,
@@ -50,8 +51,8 @@ pub(crate) fn claim(
     Err(SharedJournalError::Refused("other servers claim the log at the same time".to_owned()))
 }
 
-/// Claims those of some shards once more that a process still holds. Its commit waits for the standby, as that of a statement
-/// before it may not have done which was canceled: so what it tells is on two machines.
+/// Claims those of some shards once more that a process still holds. Its commit waits for the standby, as that of a
+/// statement before it may not have done which was canceled: so what it tells is on two machines.
 pub(crate) fn claim_again(
     connection: &mut Connection,
     schema: &str,

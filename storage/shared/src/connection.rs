@@ -28,8 +28,8 @@ const TOLD_MAX: usize = 100;
 /// The pause after which a database that has not answered a sign-in is tried once more, beside the attempts under way.
 const SIGN_IN_PAUSE: Duration = Duration::from_secs(1);
 
-/// A connection. A statement that gets no answer in time is never canceled: a cancel request makes a commit that still waits
-/// for its standby look durable. The connection is dropped instead.
+/// A connection. A statement that gets no answer in time is never canceled: a cancel request makes a commit that still
+/// waits for its standby look durable. The connection is dropped instead.
 pub(crate) struct Connection {
     runtime: SessionRuntime,
     client: Client,
@@ -74,8 +74,8 @@ impl Connection {
     /// True when the other end has closed it, as far as has arrived here.
     pub(crate) fn is_closed(&mut self) -> bool {
         let arrive = async {
-            // Bytes that have arrived since the last statement are read, first by the runtime and then by the task of the
-            // connection.
+            // Bytes that have arrived since the last statement are read, first by the runtime and then by the task of
+            // the connection.
             tokio::task::yield_now().await;
             tokio::task::yield_now().await;
         };
@@ -83,7 +83,8 @@ impl Connection {
         self.client.is_closed()
     }
 
-    /// Waits for the answer to a statement that writes. After [`SharedJournalError::Unknown`] the connection must be dropped.
+    /// Waits for the answer to a statement that writes. After [`SharedJournalError::Unknown`] the connection must be
+    /// dropped.
     pub(crate) fn write<T>(
         &mut self,
         statement: impl AsyncFnOnce(&mut Client) -> Result<T, Error>,
@@ -96,8 +97,8 @@ impl Connection {
         }
     }
 
-    /// Waits for the answer to a statement that changes nothing, or that may be made again whatever became of it. A warning
-    /// is no answer to it. After an error the connection must be dropped.
+    /// Waits for the answer to a statement that changes nothing, or that may be made again whatever became of it. A
+    /// warning is no answer to it. After an error the connection must be dropped.
     pub(crate) fn read<T>(
         &mut self,
         statement: impl AsyncFnOnce(&mut Client) -> Result<T, Error>,
@@ -121,8 +122,8 @@ impl Connection {
 
 type Connected = (Client, tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>);
 
-/// Signs in within the patience. While a database says nothing another attempt begins every second: one that was begun in the
-/// dark may never be answered, and the first one after it is.
+/// Signs in within the patience. While a database says nothing another attempt begins every second: one that was begun
+/// in the dark may never be answered, and the first one after it is.
 async fn sign_in(settings: &JournalSettings, connector: MakeRustlsConnect) -> Result<Connected, SharedJournalError> {
     let mut attempts = FuturesUnordered::new();
     loop {
@@ -133,8 +134,8 @@ async fn sign_in(settings: &JournalSettings, connector: MakeRustlsConnect) -> Re
     }
 }
 
-/// Connects to the first host that can be used. Each has an even share of the patience, so that one that says nothing does not
-/// take the time of the others.
+/// Connects to the first host that can be used. Each has an even share of the patience, so that one that says nothing
+/// does not take the time of the others.
 async fn connect_to_one(
     settings: &JournalSettings,
     connector: MakeRustlsConnect,
@@ -153,8 +154,8 @@ async fn connect_to_one(
     Err(SharedJournalError::Unreachable(reasons.join("; ")))
 }
 
-/// Waits on this thread. Where it serves a runtime of several threads, another of them goes on with its tasks meanwhile. A
-/// thread that serves a runtime alone must not come here.
+/// Waits on this thread. Where it serves a runtime of several threads, another of them goes on with its tasks
+/// meanwhile. A thread that serves a runtime alone must not come here.
 fn wait<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),

@@ -68,8 +68,8 @@ impl JournalCopy {
         Ok(self.reader.numbered_rows(number_of(Family::Vault), &(key, end), 1)?.pop().map(|(_, keyring)| keyring))
     }
 
-    /// Copies everything into an empty store that repeats the log, and makes it a store of its own. Its rows lag behind until
-    /// they are derived. `progress` is told the number of merchants that are copied.
+    /// Copies everything into an empty store that repeats the log, and makes it a store of its own. Its rows lag behind
+    /// until they are derived. `progress` is told the number of merchants that are copied.
     ///
     /// # Errors
     /// Fails when the database cannot be read, or the store not be written.

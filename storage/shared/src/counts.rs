@@ -30,8 +30,8 @@ pub struct SharedJournalStats {
 }
 
 impl SharedJournalStats {
-    /// False when the database did not answer the last look at it, or waits for a standby of which none is connected: changes
-    /// are refused or wait then.
+    /// False when the database did not answer the last look at it, or waits for a standby of which none is connected:
+    /// changes are refused or wait then.
     #[must_use]
     pub fn can_write(&self) -> bool {
         let waits_in_vain =

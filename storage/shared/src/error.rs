@@ -39,10 +39,10 @@ pub enum SharedJournalError {
 }
 
 impl SharedJournalError {
-    /// The failure of a statement that was sent. An error that ends the session, FATAL or PANIC, leaves the outcome open
-    /// whatever its code: a server whose disk fails while it commits says so, and may have the commit once it has
-    /// recovered. Of the others class 08 and 40003 do (PostgreSQL, appendix A); the rest is sent after the transaction was
-    /// undone.
+    /// The failure of a statement that was sent. An error that ends the session, FATAL or PANIC, leaves the outcome
+    /// open whatever its code: a server whose disk fails while it commits says so, and may have the commit once it has
+    /// recovered. Of the others class 08 and 40003 do (PostgreSQL, appendix A); the rest is sent after the transaction
+    /// was undone.
     pub(crate) fn of(error: &Error) -> SharedJournalError {
         let Some(database) = error.as_db_error() else { return SharedJournalError::Unknown(words(error)) };
         let code = database.code();

@@ -34,8 +34,8 @@ struct State {
     lacking: HashMap<Shard, usize>,
     /// The commits of each shard up to which the store has everything: the process that held it, and their number then.
     complete: Vec<Complete>,
-    /// Shards of which the database does not have exactly the commits that it acknowledged, with the number that it should
-    /// have at least.
+    /// Shards of which the database does not have exactly the commits that it acknowledged, with the number that it
+    /// should have at least.
     lost: BTreeMap<Shard, i64>,
 }
 
@@ -65,8 +65,8 @@ impl Followed {
         state.merchants.contains_key(&merchant_id) || (!state.lost.is_empty() && is_lost())
     }
 
-    /// True when another process may have told callers of what the store lacks, or the merchant's shard is lost: its rows
-    /// are none to answer from.
+    /// True when another process may have told callers of what the store lacks, or the merchant's shard is lost: its
+    /// rows are none to answer from.
     pub(crate) fn may_lack_what_was_told(&self, merchant_id: MerchantId) -> bool {
         let state = self.state.lock();
         let lacks = state.merchants.get(&merchant_id).is_some_and(|lacking| lacking.whole_vault);

@@ -40,9 +40,9 @@ pub enum ImportError {
     Beside(String),
 }
 
-/// Copies the log of a store that nobody else uses, its vault and directory, the rows of the databases beside it and the
-/// server's notes into an empty log. The bytes of records are not changed. Afterwards the store repeats the log: only a
-/// server that uses the log can open it.
+/// Copies the log of a store that nobody else uses, its vault and directory, the rows of the databases beside it and
+/// the server's notes into an empty log. The bytes of records are not changed. Afterwards the store repeats the log:
+/// only a server that uses the log can open it.
 ///
 /// `progress` is told the number of records that are copied.
 ///

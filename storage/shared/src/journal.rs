@@ -86,15 +86,15 @@ impl SharedJournal {
         self.claim
     }
 
-    /// Sets the function that is called with the reason, once, when the database has not answered for its patience: changes
-    /// that wait are to be refused then.
+    /// Sets the function that is called with the reason, once, when the database has not answered for its patience:
+    /// changes that wait are to be refused then.
     pub fn when_refusing(&self, refuse: OnRefusing) {
         drop(self.on_refusing.set(refuse)); // The first one stays.
     }
 
-    /// Compares the log with a store, by the note that the store has of it, which [`LogElsewhere::position`] made. Merchants
-    /// of which the store may lack something are compared one by one before they are claimed. Returns true when there are
-    /// some: rows of the directory may be missing then.
+    /// Compares the log with a store, by the note that the store has of it, which [`LogElsewhere::position`] made.
+    /// Merchants of which the store may lack something are compared one by one before they are claimed. Returns true
+    /// when there are some: rows of the directory may be missing then.
     ///
     /// # Errors
     /// The log or the store cannot be read.
@@ -122,8 +122,8 @@ impl SharedJournal {
         behind
     }
 
-    /// Compares the ends of the logs of some shards. A log that is behind here is fetched later; one that is behind there,
-    /// or ends otherwise, has lost commits.
+    /// Compares the ends of the logs of some shards. A log that is behind here is fetched later; one that is behind
+    /// there, or ends otherwise, has lost commits.
     fn compare_ends(&self, behind: &BTreeSet<Shard>, store: &impl RowReader) -> Result<(), JournalError> {
         let (mut there, mut records) = (HashSet::new(), BTreeMap::new());
         self.reader.each_end(&mut |merchant_id, end, header| {
@@ -154,8 +154,8 @@ impl SharedJournal {
         Ok(())
     }
 
-    /// Says which shards have fewer records than were written to them: the newest of some logs are gone, which a store that
-    /// has them tells by name.
+    /// Says which shards have fewer records than were written to them: the newest of some logs are gone, which a store
+    /// that has them tells by name.
     fn note_missing_records(
         &self,
         behind: &BTreeSet<Shard>,
@@ -224,7 +224,8 @@ impl SharedJournal {
         &self.reader
     }
 
-    /// Looks at the state of the database, for the figures, and if another process has claimed the log. Waits for its answer.
+    /// Looks at the state of the database, for the figures, and if another process has claimed the log. Waits for its
+    /// answer.
     pub fn look(&self) {
         let state = status(self.reader.settings()).and_then(|state| {
             let foreign =

@@ -22,8 +22,8 @@ use crate::settings::JournalSettings;
 use crate::shard::{Hold, Holds, Shard, shard_of};
 use crate::standing::{Found, OnFenced, Standing};
 
-/// The time after which callers are told that an outcome is unknown, in times that an answer may take. It is still sought
-/// then.
+/// The time after which callers are told that an outcome is unknown, in times that an answer may take. It is still
+/// sought then.
 const UNKNOWN_AFTER: u32 = 2;
 /// The number of times that a statement is sent when the database asks to repeat it.
 const SENDS_MAX: usize = 3;
@@ -188,8 +188,8 @@ impl Lane {
         }
     }
 
-    /// Writes to the held ones of some shards, and once more to those whose epoch moved by an abandoned claim of our own.
-    /// There is no outcome of a shard that is not held.
+    /// Writes to the held ones of some shards, and once more to those whose epoch moved by an abandoned claim of our
+    /// own. There is no outcome of a shard that is not held.
     ///
     /// # Errors
     /// [`SharedJournalError::RecordThere`]: nothing of what has no outcome yet was written.
@@ -247,8 +247,8 @@ impl Lane {
         let started = Instant::now();
         let won = group.send(&mut ready.connection, &ready.statements);
         self.seeker.standing.counts.round_trips.record_micros(started.elapsed());
-        // After an open outcome the connection goes without a word: whatever is still said to it must not be heard. After a
-        // refusal it goes, too: a database that has become read-only refuses for ever.
+        // After an open outcome the connection goes without a word: whatever is still said to it must not be heard.
+        // After a refusal it goes, too: a database that has become read-only refuses for ever.
         if matches!(won, Ok(_) | Err(SharedJournalError::TryAgain(_) | SharedJournalError::RecordThere(_))) {
             self.ready = Some(ready);
         }
@@ -268,8 +268,8 @@ impl Lane {
         Ok(Ready { connection, statements })
     }
 
-    /// Notes which shards were written. Those that were not are claimed again, which tells why: they are returned when they
-    /// can be sent once more.
+    /// Notes which shards were written. Those that were not are claimed again, which tells why: they are returned when
+    /// they can be sent once more.
     fn settle(&mut self, sent: Holds, won: &[Shard], outcomes: &mut Outcomes) -> Holds {
         self.seeker.standing.note_commit(won);
         outcomes.extend(won.iter().map(|shard| (*shard, FirstVerdict::Written)));
@@ -277,9 +277,9 @@ impl Lane {
         if missing.is_empty() { missing } else { self.find_out(missing, Instant::now(), None, outcomes) }
     }
 
-    /// Finds out what became of shards, by a write that is open for the reason given, or that did not take effect. Returns
-    /// those that were not written. Once the patience is over everything that waits is refused, and once it is over twice the
-    /// callers of this write are told that they cannot be told.
+    /// Finds out what became of shards, by a write that is open for the reason given, or that did not take effect.
+    /// Returns those that were not written. Once the patience is over everything that waits is refused, and once it is
+    /// over twice the callers of this write are told that they cannot be told.
     fn find_out(&self, sent: Holds, since: Instant, open: Option<&str>, outcomes: &mut Outcomes) -> Holds {
         let (standing, patience) = (&self.seeker.standing, self.seeker.settings.patience);
         self.seeker.seek(sent.keys().copied(), open.is_some());

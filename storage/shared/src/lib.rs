@@ -1,6 +1,6 @@
 //! The log of all merchants in PostgreSQL: records and vault rows go there, durably and replicated, before the local
-//! store writes them. Nothing but plain statements is used, so that another database with the same protocol can take its
-//! place.
+//! store writes them. Nothing but plain statements is used, so that another database with the same protocol can take
+//! its place.
 //!
 //! A row for each shard holds an epoch and the number of commits. A claim raises the epoch, and every append names the
 //! epoch and the number that it rests on: so of two servers only one can append to a shard.

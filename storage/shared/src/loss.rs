@@ -67,8 +67,8 @@ fn common_end(
     Ok(Sequence(same))
 }
 
-/// Goes on without what was lost: its records are counted anew, the log gets a new identity, so that no store that repeated it is taken for complete, its
-/// epochs are raised, and `paused` is noted under this name. In one transaction.
+/// Goes on without what was lost: its records are counted anew, the log gets a new identity, so that no store that
+/// repeated it is taken for complete, its epochs are raised, and `paused` is noted under this name. In one transaction.
 ///
 /// # Errors
 /// [`SharedJournalError`].

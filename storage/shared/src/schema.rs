@@ -20,10 +20,12 @@ const VERSION: i64 = 2;
 /// The statements that make the tables. `{schema}` is the schema.
 ///
 /// - `meta`: version, shards and identity of the log, each under its name, and notes of the server.
-/// - `shard`: the fence. `commits` is the number of commits to the shard, `records` that of its records, `incarnation` the
-///   process that holds it. Below 0 are the fences of rows that belong to no log: -1 of deliveries, -2 of the sandbox's book.
+/// - `shard`: the fence. `commits` is the number of commits to the shard, `records` that of its records, `incarnation`
+///   the process that holds it. Below 0 are the fences of rows that belong to no log: -1 of deliveries, -2 of the
+///   sandbox's book.
 /// - `record`: the records as the local store has them, whole.
-/// - `row`: rows that are not derived from records, by family (6: directory, 7: vault, 9: deliveries, 10: the book) and key.
+/// - `row`: rows that are not derived from records, by family (6: directory, 7: vault, 9: deliveries, 10: the book) and
+///   key.
 const TABLES: &str = "
     create schema if not exists {schema};
     create table {schema}.meta (name text primary key, value bytea not null);
@@ -37,8 +39,8 @@ const TABLES: &str = "
     create table {schema}.row (family smallint, key bytea, value bytea not null, primary key (family, key));
 ";
 
-/// Options of their storage, which a database that lacks them goes without: room for the versions of the fence's rows, which
-/// change with each commit, and no attempt to compress records, whose bytes do not get smaller.
+/// Options of their storage, which a database that lacks them goes without: room for the versions of the fence's rows,
+/// which change with each commit, and no attempt to compress records, whose bytes do not get smaller.
 const OPTIONS: [&str; 2] = [
     "alter table {schema}.shard set (fillfactor = 10)",
     "alter table {schema}.record alter column bytes set storage external",
@@ -145,7 +147,8 @@ pub(crate) fn read_format(connection: &mut Connection, schema: &str) -> Result<O
 pub(crate) fn usable_format(connection: &mut Connection, schema: &str) -> Result<Format, SharedJournalError> {
     match read_format(connection, schema)? {
         Some(Format { is_whole: false, .. }) => Err(SharedJournalError::Schema(format!(
-            "an import into the schema {schema} is under way or has failed: after a failure, drop the schema and begin again"
+            "an import into the schema {schema} is under way or has failed: after a failure, drop the schema and \
+                begin again"
         ))),
         Some(format) if format.version == VERSION => Ok(format),
         Some(Format { version, .. }) => Err(SharedJournalError::Schema(format!(

@@ -1,5 +1,5 @@
-//! The thread that finds out what became of writes whose outcome is open, and when the database answers again. There is one at a
-//! time for a lane, and it makes one attempt at a time.
+//! The thread that finds out what became of writes whose outcome is open, and when the database answers again. There is
+//! one at a time for a lane, and it makes one attempt at a time.
 
 use std::sync::Arc;
 use std::thread;
@@ -26,8 +26,9 @@ pub(crate) struct Seeker {
 }
 
 impl Seeker {
-    /// Has shards sought by a thread: they are claimed again, and the claim waits for a statement that is under way, and keeps
-    /// one that has not arrived yet from taking effect. Without shards the thread ends when the database answers.
+    /// Has shards sought by a thread: they are claimed again, and the claim waits for a statement that is under way,
+    /// and keeps one that has not arrived yet from taking effect. Without shards the thread ends when the database
+    /// answers.
     pub(crate) fn seek(&self, shards: impl Iterator<Item = Shard>, may_have_landed: bool) {
         if !self.standing.seek(shards, may_have_landed) {
             return;

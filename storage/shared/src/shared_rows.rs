@@ -51,8 +51,8 @@ impl RowsOf {
     }
 }
 
-/// Rows that belong to no merchant's log, claimed by this process. When the database has lost some, the server goes on with
-/// what it has of them.
+/// Rows that belong to no merchant's log, claimed by this process. When the database has lost some, the server goes on
+/// with what it has of them.
 pub struct SharedRows {
     of: RowsOf,
     identity: [u8; 16],
@@ -91,8 +91,8 @@ impl SharedRows {
         })
     }
 
-    /// True when an auxiliary database with this note has all rows as of now. One that has more than there are, of the same
-    /// holder, shows a loss, which is counted.
+    /// True when an auxiliary database with this note has all rows as of now. One that has more than there are, of the
+    /// same holder, shows a loss, which is counted.
     #[must_use]
     pub fn has_all(&self, noted: Option<&[u8]>) -> bool {
         let noted = noted.unwrap_or_default();
@@ -106,8 +106,8 @@ impl SharedRows {
         is_same
     }
 
-    /// The note of an auxiliary database that has all rows as of now. After a loss it is the note of none: the next start
-    /// makes the database anew of what there is.
+    /// The note of an auxiliary database that has all rows as of now. After a loss it is the note of none: the next
+    /// start makes the database anew of what there is.
     #[must_use]
     pub fn position(&self) -> Vec<u8> {
         let holder = if self.standing.has_lost() { Uuid::nil() } else { self.incarnation };

@@ -1,5 +1,5 @@
-//! What a process knows of the shards that it holds. The thread that writes and the one that seeks outcomes share it; nothing
-//! here waits for the database.
+//! What a process knows of the shards that it holds. The thread that writes and the one that seeks outcomes share it;
+//! nothing here waits for the database.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,8 @@ const NOT_EXACTLY: &str = "the database of the log does not have exactly the com
 #[derive(Default)]
 struct State {
     holds: Holds,
-    /// Shards of which it is being found out how many commits they have: true where one of this process may have landed.
+    /// Shards of which it is being found out how many commits they have: true where one of this process may have
+    /// landed.
     sought: BTreeMap<Shard, bool>,
     /// The reason for which nothing is written for the time being.
     refusal: Option<String>,
@@ -147,8 +148,8 @@ impl Standing {
         state.sought.is_empty()
     }
 
-    /// Takes the result of claims over that were made again, with the shards that others hold. Returns false when more is
-    /// sought by now; else the thread that seeks has ended.
+    /// Takes the result of claims over that were made again, with the shards that others hold. Returns false when more
+    /// is sought by now; else the thread that seeks has ended.
     pub(crate) fn take_found(&self, sought: &[Shard], claimed: &Holds, foreign: &[(Shard, Hold)]) -> bool {
         for shard in sought {
             let is_open = self.state.lock().sought.get(shard).copied().unwrap_or_default();
@@ -175,8 +176,8 @@ impl Standing {
         self.state.lock().has_ended = true;
     }
 
-    /// Takes a claim over whose shard has the commits that it should have: one more than was known only where one of this
-    /// process may have landed.
+    /// Takes a claim over whose shard has the commits that it should have: one more than was known only where one of
+    /// this process may have landed.
     fn take_hold(&self, shard: Shard, hold: Hold, may_have_landed: bool) {
         let Some(before) = self.hold(shard) else { return };
         let expected = before.commits..=before.commits + i64::from(may_have_landed);

@@ -28,10 +28,10 @@ pub struct Committer {
 }
 
 impl Committer {
-    /// Starts the commit thread. Background writes wait up to `delay`, usually [`super::GROUP_COMMIT_DELAY`], so that several
-    /// share one sync: see [`Urgency`]. `on_fatal` is called after an uncertain write, after the completions of its
-    /// group. It is expected to end the process, which also ends when `on_fatal` panics. Nothing is written any more in
-    /// either case.
+    /// Starts the commit thread. Background writes wait up to `delay`, usually [`super::GROUP_COMMIT_DELAY`], so that
+    /// several share one sync: see [`Urgency`]. `on_fatal` is called after an uncertain write, after the completions of
+    /// its group. It is expected to end the process, which also ends when `on_fatal` panics. Nothing is written any
+    /// more in either case.
     ///
     /// # Errors
     /// Fails when the system cannot start a thread.

@@ -150,8 +150,8 @@ impl CommitStats {
         &self.commit_micros
     }
 
-    /// True while nothing can be written, as far as the newest writes tell: the last one that ended failed within the last
-    /// five minutes, or one has been under way for five seconds.
+    /// True while nothing can be written, as far as the newest writes tell: the last one that ended failed within the
+    /// last five minutes, or one has been under way for five seconds.
     #[must_use]
     pub fn writes_fail(&self) -> bool {
         let NewestWrites { failed_at, under_way_since } = *self.newest_writes.lock();

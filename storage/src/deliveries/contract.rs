@@ -105,8 +105,8 @@ pub trait Deliveries: Send + Sync {
     /// Also [`DeliveriesError::NotWritten`]: some deliveries may have ended.
     fn end_pending(&self, merchant_id: MerchantId, webhook_id: WebhookId) -> Result<usize, DeliveriesError>;
 
-    /// Removes at most `limit` deliveries of a merchant that were made before an instant, pending ones too and the oldest
-    /// first, and returns their number: when it is the limit, there may be more.
+    /// Removes at most `limit` deliveries of a merchant that were made before an instant, pending ones too and the
+    /// oldest first, and returns their number: when it is the limit, there may be more.
     ///
     /// # Errors
     /// Also [`DeliveriesError::NotWritten`]: none was removed.

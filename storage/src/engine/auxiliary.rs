@@ -157,8 +157,8 @@ pub fn auxiliary_database_options() -> Options {
     options
 }
 
-/// Checks the logs of an auxiliary database whose writes are synced one by one: RocksDB would drop what follows a damaged one
-/// and say nothing.
+/// Checks the logs of an auxiliary database whose writes are synced one by one: RocksDB would drop what follows a
+/// damaged one and say nothing.
 ///
 /// # Errors
 /// The damaged log, or the error of the system.

@@ -10,8 +10,8 @@ use rustix::fs::StatVfsMountFlags;
 /// The maximum age of a figure of the free space. Writes since then are subtracted from it.
 pub(super) const FIGURE_AGE_MAX: Duration = Duration::from_millis(200);
 
-/// Bytes of the reserve for writes by which an operator or a merchant ends what fills the disk: 8 MiB, some ten thousand of
-/// them. They are available again once the disk has more than its reserve.
+/// Bytes of the reserve for writes by which an operator or a merchant ends what fills the disk: 8 MiB, some ten
+/// thousand of them. They are available again once the disk has more than its reserve.
 const BELOW_RESERVE_BYTES: u64 = 8 * 1024 * 1024;
 
 type Probe = Box<dyn FnMut() -> io::Result<Space> + Send>;
@@ -59,8 +59,8 @@ impl DiskReserve {
         Ok(())
     }
 
-    /// Admits a write of this size below the reserve, out of the 8 MiB that are set aside for such writes. As much stays
-    /// free, so that RocksDB does not meet a full disk.
+    /// Admits a write of this size below the reserve, out of the 8 MiB that are set aside for such writes. As much
+    /// stays free, so that RocksDB does not meet a full disk.
     ///
     /// # Errors
     /// The reason for which nothing may be written now, for an operator.

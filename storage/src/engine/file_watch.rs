@@ -1,12 +1,12 @@
 //! The thread that looks whether the files that are written to are still where the next start looks for them.
 //!
-//! A write-ahead log that somebody moves away or deletes goes on to take writes and syncs without an error: what it takes is
-//! acknowledged, and missing at the next start. RocksDB never looks at the name again. It begins a log with a greater number
-//! before it removes an older one, so that the newest log of a directory is there for as long as the database is open, keeps
-//! its inode, and only grows.
+//! A write-ahead log that somebody moves away or deletes goes on to take writes and syncs without an error: what it
+//! takes is acknowledged, and missing at the next start. RocksDB never looks at the name again. It begins a log with a
+//! greater number before it removes an older one, so that the newest log of a directory is there for as long as the
+//! database is open, keeps its inode, and only grows.
 //!
-//! The thread also notes the damage that RocksDB's own background work has met: nothing else would tell of it before the next
-//! write.
+//! The thread also notes the damage that RocksDB's own background work has met: nothing else would tell of it before
+//! the next write.
 
 use std::fs;
 use std::io;
@@ -26,7 +26,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// The time until a fault is looked for again before it counts: a list of a directory is not of one moment.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// The end of the process that is to come, with its reason: the file that is gone, and what to do before the next start.
+/// The end of the process that is to come, with its reason: the file that is gone, and what to do before the next
+/// start.
 pub type OnFileGone = Box<dyn Fn(String) + Send>;
 
 /// The running thread. Dropping it ends it.
@@ -35,9 +36,9 @@ pub struct FileWatch {
 }
 
 impl FileWatch {
-    /// Starts the thread. It looks at the logs of the store and of the databases in the directories `beside`, and at the
-    /// high-water mark. When one of them is gone, it has the store's rows in memory written to tables, so that nothing is
-    /// lost with the log, then calls `on_gone` once, and ends.
+    /// Starts the thread. It looks at the logs of the store and of the databases in the directories `beside`, and at
+    /// the high-water mark. When one of them is gone, it has the store's rows in memory written to tables, so that
+    /// nothing is lost with the log, then calls `on_gone` once, and ends.
     ///
     /// # Errors
     /// The system's, when it gives no thread.

@@ -15,8 +15,8 @@ use crate::rows::{RowError, RowRange, RowReader};
 use super::Engine;
 
 impl Engine {
-    /// The note of how much of the log elsewhere this store has, which begins with the identity of that log; empty when it
-    /// repeats none.
+    /// The note of how much of the log elsewhere this store has, which begins with the identity of that log; empty when
+    /// it repeats none.
     ///
     /// # Errors
     /// It cannot be read.
@@ -24,8 +24,8 @@ impl Engine {
         Ok(self.get(Family::Meta, &MetaKey::LogElsewhere.encode())?.unwrap_or_default())
     }
 
-    /// Makes this store one that repeats a log elsewhere, which has everything that it has. Durable when it returns; nothing
-    /// may be written to the store afterwards.
+    /// Makes this store one that repeats a log elsewhere, which has everything that it has. Durable when it returns;
+    /// nothing may be written to the store afterwards.
     ///
     /// # Errors
     /// The store cannot be written.
@@ -61,7 +61,8 @@ impl Engine {
         self.end_claims(merchant_id)?;
         let mut head = layout::read_head(self, merchant_id)?;
         let mut records = log.records_after(merchant_id, head)?;
-        // Its rows come first: after a kill in between the next start sees by the end of the log that something is missing.
+        // Its rows come first: after a kill in between the next start sees by the end of the log that something is
+        // missing.
         log.each_of_its_rows(merchant_id, &mut |rows| self.replace_rows(&rows))?;
         while let Some(last) = records.last() {
             head = last.head();

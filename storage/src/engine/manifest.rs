@@ -44,8 +44,8 @@ pub(super) fn synced_position(db_dir: &Path, known: ManifestPosition) -> io::Res
     Ok(seen)
 }
 
-/// Checks that CURRENT names a MANIFEST of which RocksDB drops no more than a torn write. `known` is the part that is known
-/// to have been durable.
+/// Checks that CURRENT names a MANIFEST of which RocksDB drops no more than a torn write. `known` is the part that is
+/// known to have been durable.
 ///
 /// # Errors
 /// [`OpenError::Damaged`], with the file.

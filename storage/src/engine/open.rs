@@ -266,8 +266,8 @@ impl OpenAttempt<'_> {
         Ok(Opened { db, options, db_dir, high_water, last_commit, starts, identity, was_closed })
     }
 
-    /// Tables may be merged as soon as the database is open. A damaged one that this has met is noted, so that the next start
-    /// leaves tables as they are.
+    /// Tables may be merged as soon as the database is open. A damaged one that this has met is noted, so that the next
+    /// start leaves tables as they are.
     fn refused_write(&self, reason: String) -> OpenError {
         if table_damage::is_cause_of(&reason)
             && let Err(error) = table_damage::note_of_store(&self.options.directory, &reason)

@@ -26,8 +26,8 @@ pub struct EngineOptions {
     pub queues_for_archive: bool,
     /// An operator's explicit consent that acknowledged commits up to this one may be missing.
     pub accept_loss_up_to: Option<CommitNumber>,
-    /// The log elsewhere that the store repeats. Its writes are not synced then, and its mark does not count: what a crash
-    /// takes is fetched again.
+    /// The log elsewhere that the store repeats. Its writes are not synced then, and its mark does not count: what a
+    /// crash takes is fetched again.
     pub repeats: Option<RepeatedLog>,
 }
 

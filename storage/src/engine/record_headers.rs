@@ -1,9 +1,11 @@
 //! The headers of records in RocksDB's logs and MANIFEST, for three faults that RocksDB does not report.
 //!
-//! - When the length of a record in the last block of a MANIFEST is damaged so that it reaches past the end of the file, RocksDB
-//!   takes it for a torn write and drops it, with all that follows: it forgets tables, and does not miss logs.
-//! - Some types occur in recycled logs only, and this store recycles none. When the type of a record becomes one of them, by one
-//!   flipped bit, RocksDB's reader neither accepts nor skips the record, and reads it again for ever, in every recovery mode.
+//! - When the length of a record in the last block of a MANIFEST is damaged so that it reaches past the end of the
+//!   file, RocksDB takes it for a torn write and drops it, with all that follows: it forgets tables, and does not miss
+//!   logs.
+//! - Some types occur in recycled logs only, and this store recycles none. When the type of a record becomes one of
+//!   them, by one flipped bit, RocksDB's reader neither accepts nor skips the record, and reads it again for ever, in
+//!   every recovery mode.
 //! - A damaged record of a log ends what is read of it, as a torn write does, though synced writes follow.
 //!
 //! A file is a sequence of blocks. A record in it (integers little-endian, offsets in bytes):
@@ -22,16 +24,16 @@ use std::path::Path;
 const BLOCK_LEN: usize = 32 * 1024;
 const HEADER_LEN: usize = 7;
 
-/// The offset at which RocksDB drops the end of a MANIFEST, unless that end is a torn write. The first `known_bytes` are
-/// known to have been durable.
+/// The offset at which RocksDB drops the end of a MANIFEST, unless that end is a torn write. The first `known_bytes`
+/// are known to have been durable.
 pub(super) fn dropped_end(manifest: &[u8], known_bytes: u64) -> Option<usize> {
     let is_dropped = |rest: &[u8]| rest[6] == 0 || record_len(rest) > rest.len();
     let (at, rest) = records(manifest).into_iter().find(|(_, rest)| is_dropped(rest))?;
     ((at as u64) < known_bytes || is_whole_with_another_length(rest)).then_some(at)
 }
 
-/// The offset of the first damaged record of a log whose writes are synced one by one, unless it may be a torn write: that one is
-/// the last. A damaged last write is not told from it.
+/// The offset of the first damaged record of a log whose writes are synced one by one, unless it may be a torn write:
+/// that one is the last. A damaged last write is not told from it.
 pub(super) fn damage_before_the_last_write(log: &[u8]) -> Option<usize> {
     let (at, _) = records(log).into_iter().find(|(_, rest)| !is_whole(rest))?;
     let begins_write = |later: &usize| {
@@ -41,8 +43,8 @@ pub(super) fn damage_before_the_last_write(log: &[u8]) -> Option<usize> {
     (at + 1..log.len()).find(begins_write).map(|_| at)
 }
 
-/// Replaces the types of recycled logs in a file by those of other logs: by the one that the record's checksum is of, so that
-/// nothing of it is lost, or by any, so that RocksDB judges the record by its checksum.
+/// Replaces the types of recycled logs in a file by those of other logs: by the one that the record's checksum is of,
+/// so that nothing of it is lost, or by any, so that RocksDB judges the record by its checksum.
 ///
 /// # Errors
 /// The error of the system.
@@ -61,8 +63,8 @@ pub(super) fn replace_recycled_types(path: &Path) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The offset of each record, with the bytes from there to the end of its block. After a damaged length, bytes that are no header
-/// may be taken for one, up to the end of the block, which RocksDB drops.
+/// The offset of each record, with the bytes from there to the end of its block. After a damaged length, bytes that are
+/// no header may be taken for one, up to the end of the block, which RocksDB drops.
 fn records(file: &[u8]) -> Vec<(usize, &[u8])> {
     let (mut records, mut at) = (Vec::new(), 0);
     while at < file.len() {

@@ -7,12 +7,13 @@ use crate::positions::CommitNumber;
 
 use super::format::{FORMAT, ROW_FORMAT, number};
 
-/// The reason for which a store is not opened. Nothing was changed, except types of records that RocksDB reads without end, when
-/// the options accept a loss.
+/// The reason for which a store is not opened. Nothing was changed, except types of records that RocksDB reads without
+/// end, when the options accept a loss.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another process, or another part of this one, has it open.
-    #[error("the data directory {directory} is in use by another process: stop that one (fuser {directory}/db/LOCK names it), or name another directory", directory = directory.display())]
+    #[error("the data directory {directory} is in use by another process: stop that one (fuser {directory}/db/LOCK \
+        names it), or name another directory", directory = directory.display())]
     InUse {
         /// The data directory.
         directory: PathBuf,
@@ -25,7 +26,8 @@ pub enum OpenError {
     },
     /// It is being restored, or a restore of it did not finish.
     #[error(
-        "{directory} is not restored yet: wait for till restore to end; if it was cut off, remove the directory and restore again",
+        "{directory} is not restored yet: wait for till restore to end; if it was cut off, remove the directory and \
+            restore again",
         directory = directory.display()
     )]
     RestoreUnfinished {
@@ -55,14 +57,16 @@ pub enum OpenError {
         source: std::io::Error,
     },
     /// A newer program wrote it.
-    #[error("the store has format {}, this program reads up to {}: upgrade the program", number(*found), number(FORMAT))]
+    #[error("the store has format {}, this program reads up to {}: upgrade the program", number(*found),
+        number(FORMAT))]
     FormatTooNew {
         /// The format of the store.
         found: u32,
     },
     /// A development version before 0.1.0 wrote it.
     #[error(
-        "the store was written by a development version of Till before 0.1.0 (its format {found}): begin a new store, or run that version"
+        "the store was written by a development version of Till before 0.1.0 (its format {found}): begin a new store, \
+            or run that version"
     )]
     FormatTooOld {
         /// The format of the store.
@@ -97,7 +101,8 @@ pub enum OpenError {
     /// RocksDB did not return in time.
     #[error(
         "opening the database did not end within {limit:?}: the disk hangs, or is slow (open_seconds_max), or a record \
-         is damaged so that reading it has no end: restore a checkpoint, with the archive if there is one, or start once \
+         is damaged so that reading it has no end: restore a checkpoint, with the archive if there is one, or start \
+         once \
          with accept_loss_up_to = {acknowledged} (docs/repair.md, \"Giving up commits\")"
     )]
     TimedOut {
@@ -137,7 +142,8 @@ pub enum OpenError {
     },
 }
 
-/// How to go on without missing commits: not at all when nothing is left, not even the key ring that was written before them.
+/// How to go on without missing commits: not at all when nothing is left, not even the key ring that was written before
+/// them.
 fn going_on_without(first: CommitNumber, last: CommitNumber) -> String {
     if first == CommitNumber(1) {
         return ": nothing is left to go on with".to_owned();

@@ -25,10 +25,11 @@ const CACHE_SHARD_BITS: i32 = 4;
 /// starts its search there instead of at its top. The library has no function for the option.
 const INSERT_BESIDE_THE_LAST_OF_A_TABLE: &str = "memtable_insert_with_hint_prefix_extractor=fixed:17";
 
-/// Bytes of the memtable of effects: 4 MiB. Nearly every row of the family is deleted within a second, and a list of the open
-/// effects passes over each deletion that is still in the memtable.
+/// Bytes of the memtable of effects: 4 MiB. Nearly every row of the family is deleted within a second, and a list of
+/// the open effects passes over each deletion that is still in the memtable.
 const EFFECTS_MEMTABLE_BYTES: usize = 4 * 1024 * 1024;
-/// A table of effects is compacted soon when so many of [`DELETIONS_WINDOW`] rows in sequence are deletions, or this share of all.
+/// A table of effects is compacted soon when so many of [`DELETIONS_WINDOW`] rows in sequence are deletions, or this
+/// share of all.
 const DELETIONS_MAX: usize = 512;
 const DELETIONS_WINDOW: usize = 1_024;
 const DELETIONS_SHARE: f64 = 0.5;

@@ -143,8 +143,8 @@ impl Engine {
         *self.first_commit.lock() = Some(place);
     }
 
-    /// Sets the log that this store repeats: it fetches what it lacks from there, and writes commits there first. Without
-    /// [`EngineOptions::repeats`], or a second time, nothing is changed.
+    /// Sets the log that this store repeats: it fetches what it lacks from there, and writes commits there first.
+    /// Without [`EngineOptions::repeats`], or a second time, nothing is changed.
     ///
     /// # Errors
     /// It cannot be noted how much of the log the store has.
@@ -164,8 +164,8 @@ impl Engine {
         self.first_commit.lock().clone()
     }
 
-    /// Removes archived commits from the queue. This is not synced: after a crash they may be in the queue again, and an
-    /// archiver that opens its archive removes those that the archive has.
+    /// Removes archived commits from the queue. This is not synced: after a crash they may be in the queue again, and
+    /// an archiver that opens its archive removes those that the archive has.
     ///
     /// # Errors
     /// The message of RocksDB; all of them are still in the queue.
@@ -181,9 +181,9 @@ impl Engine {
         self.queues_for_archive && self.first_commit().is_none()
     }
 
-    /// Closes the store cleanly: refuses further writes, flushes, leaves an empty log, and syncs the mark. On a full disk, or
-    /// with a damaged table, the log keeps what cannot be flushed. The directory can be opened again once the last handle is
-    /// dropped.
+    /// Closes the store cleanly: refuses further writes, flushes, leaves an empty log, and syncs the mark. On a full
+    /// disk, or with a damaged table, the log keeps what cannot be flushed. The directory can be opened again once the
+    /// last handle is dropped.
     ///
     /// # Errors
     /// Fails when a step failed. All acknowledged commits are durable nevertheless.
@@ -284,8 +284,8 @@ impl Engine {
         Noting { reader: Live(&self.db), directory: &self.directory }
     }
 
-    /// Notes the damage that a flush or compaction in the background has met. RocksDB then refuses every write, and says why:
-    /// an empty one changes nothing. It is asked once for each error.
+    /// Notes the damage that a flush or compaction in the background has met. RocksDB then refuses every write, and
+    /// says why: an empty one changes nothing. It is asked once for each error.
     pub fn note_background_damage(&self) {
         let errors = self.statistics().background_errors;
         if self.stopped.get().is_none() && self.background_errors_asked.swap(errors, Ordering::AcqRel) < errors {
@@ -333,8 +333,8 @@ impl Engine {
         are_admitted.into_iter().map(verdict).map(|verdict| verdict.unwrap_or_else(refused)).collect()
     }
 
-    /// Writes a group for which there is space. A log elsewhere is waited for while others may write here: merchants that
-    /// are fetched do not stand behind the commits of others.
+    /// Writes a group for which there is space. A log elsewhere is waited for while others may write here: merchants
+    /// that are fetched do not stand behind the commits of others.
     fn append_admitted(&self, mut disk: MutexGuard<'_, DiskReserve>, group: &[Append]) -> Vec<AppendVerdict> {
         let mut plan = self.claims.plan(group, self.last_commit());
         let first = self.first_commit();

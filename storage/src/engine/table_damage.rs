@@ -1,11 +1,11 @@
 //! A damaged table must affect only the reads that touch it. But compaction reads whole tables: it
 //! finds the damage sooner or later, and RocksDB then refuses every write until it is opened again.
 //!
-//! So damage that anything meets (a refused write, a compaction, a read, the scrub, a checkpoint) is noted in a file next to
-//! the database, a line for each table. While the file names a table of the store, the store is opened without compaction:
-//! writes continue, and only reads of the damaged blocks fail. While it names any table, no checkpoint is taken. A repair
-//! removes the lines of tables that it made anew; a restored directory has no such file; an operator who knows better may
-//! remove it.
+//! So damage that anything meets (a refused write, a compaction, a read, the scrub, a checkpoint) is noted in a file
+//! next to the database, a line for each table. While the file names a table of the store, the store is opened without
+//! compaction: writes continue, and only reads of the damaged blocks fail. While it names any table, no checkpoint is
+//! taken. A repair removes the lines of tables that it made anew; a restored directory has no such file; an operator
+//! who knows better may remove it.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

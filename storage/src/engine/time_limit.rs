@@ -12,8 +12,8 @@ pub enum NoResult {
     Died,
 }
 
-/// Runs `call` on a thread of its own and waits for it up to `limit`. A thread that RocksDB starts meanwhile without a name
-/// keeps the name of that thread.
+/// Runs `call` on a thread of its own and waits for it up to `limit`. A thread that RocksDB starts meanwhile without a
+/// name keeps the name of that thread.
 ///
 /// # Errors
 /// [`NoResult`] when it has not ended by then, or never will.

@@ -204,8 +204,8 @@ impl Claims {
         plan
     }
 
-    /// Has the batches of a plan judged by those who come before the store, one after the other, and takes out of the plan
-    /// what one of them refuses.
+    /// Has the batches of a plan judged by those who come before the store, one after the other, and takes out of the
+    /// plan what one of them refuses.
     pub(crate) fn commit_first<'p>(
         &self,
         plan: &mut WritePlan,

@@ -11,9 +11,9 @@ use crate::rows::RowPair;
 
 /// A place to which commits are written first. Called by one thread.
 pub trait FirstCommit: Send + Sync {
-    /// Writes batches, which follow the commit `stored`, and returns when they are durable, with one verdict for each in
-    /// their order. The store writes those with [`FirstVerdict::Written`], and no others. All batches of one merchant get
-    /// the same verdict, since later ones build on earlier ones.
+    /// Writes batches, which follow the commit `stored`, and returns when they are durable, with one verdict for each
+    /// in their order. The store writes those with [`FirstVerdict::Written`], and no others. All batches of one
+    /// merchant get the same verdict, since later ones build on earlier ones.
     fn commit(&self, batches: &[(CommitNumber, &Append)], stored: CommitNumber) -> Vec<FirstVerdict>;
 
     /// The reason for which batches would be refused now, if there is one. Does not wait.
@@ -66,8 +66,8 @@ pub trait LogElsewhere: FirstCommit {
     /// True when the place may have something of a merchant that the store does not have. Does not wait.
     fn may_be_ahead(&self, merchant_id: MerchantId) -> bool;
 
-    /// True when callers may have been told of something of a merchant that the store does not have: its rows are none to
-    /// answer from then. Does not wait.
+    /// True when callers may have been told of something of a merchant that the store does not have: its rows are none
+    /// to answer from then. Does not wait.
     fn may_have_told_more(&self, merchant_id: MerchantId) -> bool;
 
     /// Some of the records after `head`, in their order; none when there are none. Waits for the place.

@@ -245,8 +245,8 @@ pub fn read_record(
     value.map(|value| Ok(decode_stored(merchant_id, &key, &value)?.1)).transpose()
 }
 
-/// The time of one record, in milliseconds since the Unix epoch, by its header alone: a body, which may have megabytes, is neither
-/// copied nor checked. None when there is no such record.
+/// The time of one record, in milliseconds since the Unix epoch, by its header alone: a body, which may have megabytes,
+/// is neither copied nor checked. None when there is no such record.
 ///
 /// # Errors
 /// [`JournalError::Damaged`] when the header is not that of this record.

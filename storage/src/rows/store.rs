@@ -124,8 +124,8 @@ pub trait RowReader {
         keys.iter().map(|key| self.get(family, key)).collect()
     }
 
-    /// Visits the pairs of a range one after the other, until `visit` breaks off: then nothing more is read, not even the
-    /// next pair.
+    /// Visits the pairs of a range one after the other, until `visit` breaks off: then nothing more is read, not even
+    /// the next pair.
     ///
     /// # Errors
     /// As [`RowReader::get`].
@@ -174,8 +174,8 @@ pub enum ReadAtHand {
 
 /// The rows of all merchants.
 pub trait RowStore: RowReader + Send + Sync + 'static {
-    /// The value under a key, as far as memory tells. A read that fails counts as one that would wait: the read that may
-    /// wait says why.
+    /// The value under a key, as far as memory tells. A read that fails counts as one that would wait: the read that
+    /// may wait says why.
     fn get_at_hand(&self, family: Family, key: &[u8]) -> ReadAtHand;
 
     /// Reads that all see the same moment: for a page that reads an index and then rows.

@@ -31,7 +31,8 @@ use crate::vault::SealedError;
 pub const DECODE_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 
 /// A value with more bytes than this is decoded as a check before it is returned, since decoding may claim more memory
-/// than the limit. Fewer bytes cannot: one byte claims at most 1 KiB (an item of a list), so 8 KiB are within the limit.
+/// than the limit. Fewer bytes cannot: one byte claims at most 1 KiB (an item of a list), so 8 KiB are within the
+/// limit.
 const READ_BACK_ABOVE_BYTES: usize = 8 * 1024;
 
 /// The initial capacity for a value, in bytes. A usual value takes less.

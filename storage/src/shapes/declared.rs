@@ -2,8 +2,8 @@
 
 use till_domain::ids::IdPosition;
 
-/// [`frozen_struct!`], shown to an operator. A field with sealed parts names their labels after `as`, and the struct at its
-/// end the subject under whose key they are sealed, by fields before them:
+/// [`frozen_struct!`], shown to an operator. A field with sealed parts names their labels after `as`, and the struct at
+/// its end the subject under whose key they are sealed, by fields before them:
 ///
 /// ```text
 /// TokenV1 of Token { id: [u8; 16], card: CardFactsV1 as "token.holder", } sealed under SubjectId::token(*id)

@@ -1,5 +1,5 @@
-//! Values for tests, drawn from the shapes: every `shape_struct!` and `shape_enum!` says how its value is drawn, so that a
-//! field that is added has values in all tests of bytes at once.
+//! Values for tests, drawn from the shapes: every `shape_struct!` and `shape_enum!` says how its value is drawn, so
+//! that a field that is added has values in all tests of bytes at once.
 //!
 //! [`Draw::new`] draws at random, [`Draw::sample`] always the same: the golden bytes are of such samples.
 
@@ -50,9 +50,9 @@ impl Draw {
         Draw { choices: choices.into_iter(), sample: None }
     }
 
-    /// A source that always gives the same: options are there, and lists have two items. The first text or id of a type is
-    /// told by the type alone, so that a sample's references lead to others; the ones after it differ, so that a field that
-    /// is moved changes the bytes. The first enum with fields has the variant at `position`.
+    /// A source that always gives the same: options are there, and lists have two items. The first text or id of a type
+    /// is told by the type alone, so that a sample's references lead to others; the ones after it differ, so that a
+    /// field that is moved changes the bytes. The first enum with fields has the variant at `position`.
     pub(super) fn sample(position: Option<usize>) -> Draw {
         let position = position.map(|position| u64::try_from(position).expect("few"));
         let sample = Sample { is_full: true, counts: BTreeMap::new() };
@@ -96,8 +96,8 @@ impl Draw {
         usize::try_from(self.number() % u64::try_from(end).expect("small")).expect("small")
     }
 
-    /// One of all values of a type: of samples the first and the second by turns, so that a value added at the end leaves
-    /// them as they are.
+    /// One of all values of a type: of samples the first and the second by turns, so that a value added at the end
+    /// leaves them as they are.
     fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
         match self.count(std::any::type_name::<T>()) {
             Some(count) => all[usize::from(count % 2 == 1 && all.len() > 1)],

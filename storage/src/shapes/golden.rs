@@ -1,6 +1,6 @@
-//! The bytes that format 1 wrote, in `golden_v1.txt`: one line per event, row, key and snapshot, `name hex`, of a sample with
-//! all that may be there, and of one without (`.empty`).
-//! They are the bytes that releases have left on disks. Never change a line; add lines.
+//! The bytes that format 1 wrote, in `golden_v1.txt`: one line per event, row, key and snapshot, `name hex`, of a
+//! sample with all that may be there, and of one without (`.empty`). They are the bytes that releases have left on
+//! disks. Never change a line; add lines.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;

@@ -80,8 +80,9 @@ pub fn range_before_id(merchant: MerchantId, table: TableKind, before: RawId) ->
     (lower, upper)
 }
 
-/// The open calls of a merchant or of every merchant after `after`, in the family effects: by merchant, first those about
-/// payments by payment, of each payment its operation and then its refunds; then those of the other kinds, by table.
+/// The open calls of a merchant or of every merchant after `after`, in the family effects: by merchant, first those
+/// about payments by payment, of each payment its operation and then its refunds; then those of the other kinds, by
+/// table.
 pub(super) fn open_calls_range(of: Option<MerchantId>, after: Option<(MerchantId, OpenCall)>) -> KeyRange {
     let (mut lower, mut upper) = below_all_merchants();
     if let Some(merchant) = of {

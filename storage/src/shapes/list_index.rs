@@ -1,5 +1,5 @@
-//! Ranges of a list's indexes. The keys of a range are one value, then the id of an entry, so that the order of the keys is
-//! the order of the list. See `tables`.
+//! Ranges of a list's indexes. The keys of a range are one value, then the id of an entry, so that the order of the
+//! keys is the order of the list. See `tables`.
 
 use std::fmt::Debug;
 use std::ops::ControlFlow;

@@ -9,7 +9,8 @@ use super::declared::shape_struct;
 use super::tag::Tag;
 
 shape_struct! {
-    /// The profile of a merchant, as the operator gave it. The support address is the operator's, and is stored in clear.
+    /// The profile of a merchant, as the operator gave it. The support address is the operator's, and is stored in
+    /// clear.
     ProfileV1 of Profile {
         name: String,
         currency: [u8; 3],

@@ -10,8 +10,8 @@ use super::key_bytes::KeyBytes;
 use super::list_index::ListIndex;
 use super::tables::TableKind;
 
-/// The time by which ids are ahead of the clock at most, in milliseconds: a second. They are when thousands are made in a
-/// millisecond.
+/// The time by which ids are ahead of the clock at most, in milliseconds: a second. They are when thousands are made in
+/// a millisecond.
 const IDS_AHEAD_MS: u64 = 1_000;
 
 /// One value of one index of payments, or all payments.
@@ -29,8 +29,8 @@ pub enum PaymentIndex {
     Customer(CustomerId),
     /// Those by a card with these last four digits.
     LastDigits([u8; 4]),
-    /// Those captured at once, as far as their ids allow that they were captured from one instant to another. A few of them
-    /// were captured before it or after.
+    /// Those captured at once, as far as their ids allow that they were captured from one instant to another. A few of
+    /// them were captured before it or after.
     CapturedAtOnce(Millis, Millis),
     /// Those captured later, on a day of UTC, counted from 1970-01-01.
     CaptureDay(u32),

@@ -37,8 +37,8 @@ impl<R: RowReader> MerchantReader<R> {
         self.decode_all::<T>(&self.pairs::<T>(range, direction, limit)?)
     }
 
-    /// The same for a limit of at least one, unless these rows have more than `bytes_max` bytes: then no more than that are
-    /// read, and none decoded.
+    /// The same for a limit of at least one, unless these rows have more than `bytes_max` bytes: then no more than that
+    /// are read, and none decoded.
     ///
     /// # Errors
     /// [`Unreadable`] when a row cannot be read.
@@ -64,8 +64,8 @@ impl<R: RowReader> MerchantReader<R> {
         left.map(|_| self.decode_all::<T>(&pairs)).transpose()
     }
 
-    /// The rows under some keys, in their order, unless they have more than `bytes_max` bytes: then none is decoded. A row that is
-    /// missing cannot be read.
+    /// The rows under some keys, in their order, unless they have more than `bytes_max` bytes: then none is decoded. A
+    /// row that is missing cannot be read.
     ///
     /// # Errors
     /// [`Unreadable`] when a row cannot be read.
@@ -241,8 +241,8 @@ impl<R: RowReader> MerchantReader<R> {
     }
 }
 
-/// The open calls of a merchant, or of every merchant: of each merchant those about payments, in the order of payment and
-/// refund, and then those of the other kinds. They are read in pages.
+/// The open calls of a merchant, or of every merchant: of each merchant those about payments, in the order of payment
+/// and refund, and then those of the other kinds. They are read in pages.
 pub fn open_calls<R: RowReader + ?Sized>(
     rows: &R,
     of: Option<MerchantId>,

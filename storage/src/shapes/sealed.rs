@@ -1,5 +1,5 @@
-//! Fields that are sealed under the key of a person, see [`Personal`]. The label of a field is part of the format: a text
-//! that is sealed with it opens only there.
+//! Fields that are sealed under the key of a person, see [`Personal`]. The label of a field is part of the format: a
+//! text that is sealed with it opens only there.
 
 use till_domain::records::Unreadable;
 use till_domain::text::{Email, HolderName, Mobile, PersonName};

@@ -70,9 +70,9 @@ macro_rules! frozen_struct {
     };
 }
 
-/// Declares a frozen enum and its conversion, variant by variant. The position of a variant is on disk. Fields
-/// with names are encoded by position, as those without are: bincode writes both alike. A variant whose parts cannot
-/// hold every value states the condition after `if`; a later form of it, `TokenizedV2 of Tokenized(..)`, holds the other
+/// Declares a frozen enum and its conversion, variant by variant. The position of a variant is on disk. Fields with
+/// names are encoded by position, as those without are: bincode writes both alike. A variant whose parts cannot hold
+/// every value states the condition after `if`; a later form of it, `TokenizedV2 of Tokenized(..)`, holds the other
 /// values. It comes at the end, as a new kind does.
 #[macro_export]
 macro_rules! frozen_enum {
@@ -234,7 +234,8 @@ plain_shapes! {
     [u8; 32] as [u8; 32]: |bytes| *bytes, |bytes| bytes;
     [u8; 32] as KeyDigest: |digest| digest.0, |bytes| KeyDigest(bytes);
     [u8; 32] as CardFingerprint: |fingerprint| fingerprint.0, |bytes| CardFingerprint(bytes);
-    [u8; 16] as Option<PaymentId>: |id| id.map_or([0; 16], PaymentId::to_bytes), |bytes| (bytes != [0; 16]).then(|| PaymentId::from_bytes(bytes));
+    [u8; 16] as Option<PaymentId>: |id| id.map_or([0; 16], PaymentId::to_bytes),
+        |bytes| (bytes != [0; 16]).then(|| PaymentId::from_bytes(bytes));
     () as Present: |_| (), |()| Present;
     [u8; 32] as ItemHash: |hash| hash.0, |bytes| ItemHash(bytes);
     u32 as SetNumber: |number| number.0, |number| SetNumber(number);
@@ -246,7 +247,10 @@ till_domain::each_id! { id_shapes }
 
 // `PersonName`, `HolderName` and `Mobile` are missing, since they are never stored in clear, as is the `Email` of
 // customers. The `Email` here is of the operator's staff and of dashboard users.
-text_shapes! { ActionAddress Description DestinationUrl Email Evidence ExternalId HeaderName IdempotencyKey InstallationIdentifier MetadataKey Name QrText Reason ReturnUrl TimeZone }
+text_shapes! {
+    ActionAddress Description DestinationUrl Email Evidence ExternalId HeaderName IdempotencyKey
+    InstallationIdentifier MetadataKey Name QrText Reason ReturnUrl TimeZone
+}
 
 impl Shape<AmountMinor> for u64 {
     fn write(amount: &AmountMinor, _: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {

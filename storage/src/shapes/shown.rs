@@ -26,8 +26,8 @@ pub const SEALED: &str = "[sealed]";
 
 till_domain::word_enum! {
     /// The disclosure of personal data: names, addresses, mobile numbers, the values of merchants' metadata, and the
-    /// ids of tokens, with which anybody who knows them may pay. Card numbers are never shown: they are in no log and in
-    /// no row.
+    /// ids of tokens, with which anybody who knows them may pay. Card numbers are never shown: they are in no log and
+    /// in no row.
     pub enum Disclosure: name {
         /// It is hidden; no key is needed.
         Sealed => "sealed",
@@ -128,8 +128,8 @@ macro_rules! shown_struct {
     };
 }
 
-/// Shows an enum as [`shape_enum!`](super::shape) declares it: the names of its variants and of their parts. A later form
-/// is shown as the variant that it is a form of.
+/// Shows an enum as [`shape_enum!`](super::shape) declares it: the names of its variants and of their parts. A later
+/// form is shown as the variant that it is a form of.
 macro_rules! shown_enum {
     ($(#[$doc:meta])* $name:ident of $domain:ident {
         $($variant:ident $(of $first:ident)? $(( $($place:ident: $part:ty),+ ))? $({ $($field:ident: $kind:ty),+ })?
@@ -238,7 +238,10 @@ shown_as! {
 
 till_domain::each_id! { shown_ids }
 
-shown_texts! { ActionAddress Description DestinationUrl Evidence ExternalId HeaderName IdempotencyKey InstallationIdentifier MetadataKey Name QrText Reason ReturnUrl TimeZone }
+shown_texts! {
+    ActionAddress Description DestinationUrl Evidence ExternalId HeaderName IdempotencyKey InstallationIdentifier
+    MetadataKey Name QrText Reason ReturnUrl TimeZone
+}
 
 personal_texts! { CanonicalJson Document Email HolderName Mobile PersonName }
 

@@ -53,7 +53,8 @@ pub enum KeyParts {
     AppliedPosition,
     /// The whole key.
     Row(AnyKey),
-    /// The digest of an e-mail address or mobile number, which cannot be recovered from it. What follows it is left out.
+    /// The digest of an e-mail address or mobile number, which cannot be recovered from it. What follows it is left
+    /// out.
     Digest {
         /// The table.
         table: TableKind,
@@ -119,10 +120,11 @@ macro_rules! draw_key {
     };
 }
 
-/// Writes a row in the lowest format that can hold it: `V1, if V1::holds, else 2 V2` is `V2`, after the byte 2, for a row
-/// that `V1` cannot hold. So a replay of the log gives the stored bytes, whichever program wrote them.
+/// Writes a row in the lowest format that can hold it: `V1, if V1::holds, else 2 V2` is `V2`, after the byte 2, for a
+/// row that `V1` cannot hold. So a replay of the log gives the stored bytes, whichever program wrote them.
 macro_rules! push_form {
-    ($name:ident, $row:expr, $personal:ident, $bytes:expr; $first:ty $(, if $fits:expr, else $format:literal $later:ty)*) => {{
+    ($name:ident, $row:expr, $personal:ident, $bytes:expr; $first:ty $(, if $fits:expr,
+        else $format:literal $later:ty)*) => {{
         let row = $row;
         let formats = [FIRST_ROW_FORMAT $(, if $fits(row) { FIRST_ROW_FORMAT } else { $format })*];
         let format = formats.into_iter().fold(FIRST_ROW_FORMAT, u8::max);
@@ -153,7 +155,8 @@ pub(super) use {decode_form, push_form};
 /// Declares the kinds of rows.
 macro_rules! tables {
     ($($name:ident = $tag:literal in $family:ident $(by $how:ident)?:
-        $shape:ty $(, if $fits:expr, else $format:literal $later:ty)* $(, under $id:ident $(($($arguments:ident)?))?)?;)+) => {
+        $shape:ty $(, if $fits:expr, else $format:literal $later:ty)* $(,
+            under $id:ident $(($($arguments:ident)?))?)?;)+) => {
         /// A kind of rows.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum TableKind {
@@ -240,7 +243,8 @@ macro_rules! tables {
         }
 
         /// Writes a row in the lowest format that can hold it.
-        pub(super) fn push_value(row: &AnyRow, personal: &mut dyn Personal, bytes: &mut Vec<u8>) -> Result<(), Unreadable> {
+        pub(super) fn push_value(row: &AnyRow, personal: &mut dyn Personal, bytes: &mut Vec<u8>) -> Result<(),
+            Unreadable> {
             match row {
                 $(AnyRow::$name(row) => {
                     push_form!($name, row.as_ref(), personal, bytes; $shape $(, if $fits, else $format $later)*)
@@ -249,7 +253,8 @@ macro_rules! tables {
         }
 
         /// Reads a row.
-        pub(super) fn decode_value(table: TableKind, bytes: &[u8], personal: &dyn Personal) -> Result<AnyRow, ShapeError> {
+        pub(super) fn decode_value(table: TableKind, bytes: &[u8], personal: &dyn Personal) -> Result<AnyRow,
+            ShapeError> {
             match table {
                 $(TableKind::$name => {
                     let row = decode_form!($name, bytes, personal; $shape $(, else $format $later)*)?;

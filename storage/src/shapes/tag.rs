@@ -1,5 +1,5 @@
-//! Enums of plain words, which are on disk by the position of the variant: no shape repeats them. A variant is added at the
-//! end, and none is moved: the golden bytes have the order.
+//! Enums of plain words, which are on disk by the position of the variant: no shape repeats them. A variant is added at
+//! the end, and none is moved: the golden bytes have the order.
 
 use std::fmt::Debug;
 

@@ -67,8 +67,8 @@ pub enum KeyringError {
 }
 
 till_domain::word_enum! {
-    /// The purpose of a key of the ring. The numbers are on disk, and the name is the associated data of the wrapped key:
-    /// a key stored for another purpose does not open.
+    /// The purpose of a key of the ring. The numbers are on disk, and the name is the associated data of the wrapped
+    /// key: a key stored for another purpose does not open.
     #[repr(u8)]
     pub(super) enum Purpose: name {
         ApiKeyDigest = 1 => "api_key_digest",
@@ -187,8 +187,8 @@ impl Keyring {
         self.key(Purpose::Lookup).digest(&[&merchant.to_bytes(), &kind, normalized.as_bytes()])
     }
 
-    /// The secret in the address of a merchant's object. It is the same whenever it is asked for, so it is stored nowhere;
-    /// addresses of different kinds, merchants and objects have different ones.
+    /// The secret in the address of a merchant's object. It is the same whenever it is asked for, so it is stored
+    /// nowhere; addresses of different kinds, merchants and objects have different ones.
     #[must_use]
     pub fn address_secret(&self, merchant: MerchantId, kind: AddressKind, object: RawId) -> AddressSecret {
         let parts: [&[u8]; 3] = [&[kind as u8], &merchant.to_bytes(), &object.to_bytes()];

@@ -64,8 +64,8 @@ impl Variables {
         self.0.insert(name.to_owned(), value.to_owned());
     }
 
-    /// The text with all variables replaced by their values, as in bash: `${URL##*/}` is the last segment of an address, and
-    /// `\$` a dollar.
+    /// The text with all variables replaced by their values, as in bash: `${URL##*/}` is the last segment of an
+    /// address, and `\$` a dollar.
     pub(super) fn put_into(&self, text: &str) -> String {
         text.split("\\$").map(|part| self.put_into_part(part)).collect::<Vec<_>>().join("$")
     }

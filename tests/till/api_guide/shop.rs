@@ -12,7 +12,8 @@ use super::pasted::{at_server, start};
 /// The line that separates the outputs of two blocks.
 const SEPARATOR: &str = "---- the next block ----";
 
-/// The commands of a guide, each with its documented output. Programs are run by `tests/clients`, pages by `tests/browser`.
+/// The commands of a guide, each with its documented output. Programs are run by `tests/clients`, pages by
+/// `tests/browser`.
 fn steps(document: &str) -> Vec<(Block, String)> {
     let mut steps: Vec<(Block, String)> = Vec::new();
     for block in

@@ -222,7 +222,8 @@ impl LoadCaller {
         let key = self.sometimes_fresh(if external_id.is_some() { 50 } else { 100 }, "charge");
         let minor = invoice::amount(&mut self.dice);
         let body = json!({
-            "merchant_id": self.shop.merchant_id, "amount": minor, "external_id": external_id, "description": "March 2026",
+            "merchant_id": self.shop.merchant_id, "amount": minor, "external_id": external_id, "description": "March \
+                2026",
         });
         let asked = CreationCall { minor, external_id, key, body };
         let outcome = CallOutcome::of(&invoice::ask(&self.operator, &asked));

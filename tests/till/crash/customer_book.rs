@@ -1,5 +1,5 @@
-//! The sandbox's own book against the payments of customers who were asked to act: money was taken once for each success,
-//! and given back once when the success came too late.
+//! The sandbox's own book against the payments of customers who were asked to act: money was taken once for each
+//! success, and given back once when the success came too late.
 
 use std::collections::BTreeMap;
 use std::path::Path;

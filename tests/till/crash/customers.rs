@@ -1,5 +1,5 @@
-//! Customers beside the load, whose payments ask them to act. After each crash, what a customer was acknowledged is kept
-//! and never doubled: each success is captured once or given back once, in the ledger and in the sandbox's book.
+//! Customers beside the load, whose payments ask them to act. After each crash, what a customer was acknowledged is
+//! kept and never doubled: each success is captured once or given back once, in the ledger and in the sandbox's book.
 
 use std::collections::BTreeMap;
 use std::thread;

@@ -1,5 +1,5 @@
-//! Faults after which the database lacks commits that it acknowledged: whoever is told yes afterwards has lost nothing, and
-//! who has lost something is told no, by this server and by the next.
+//! Faults after which the database lacks commits that it acknowledged: whoever is told yes afterwards has lost nothing,
+//! and who has lost something is told no, by this server and by the next.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -50,8 +50,8 @@ impl Invited {
     }
 }
 
-/// The standby lacks what was committed last, and becomes the primary: by itself, or after another server has claimed and
-/// written its log. The round is over afterwards.
+/// The standby lacks what was committed last, and becomes the primary: by itself, or after another server has claimed
+/// and written its log. The round is over afterwards.
 pub(super) fn lose(round: &mut Round, rig: &mut Rig, lasts: Duration, by_another: Option<&Start>) {
     let (server, has_ended) = (&round.server, AtomicBool::new(false));
     let mut invited: Vec<Invited> = round.merchants.iter().map(|merchant| Invited::of(&merchant.shop)).collect();

@@ -68,7 +68,8 @@ impl fmt::Display for Movements {
         let Movements { payouts, failed_payouts, invoices, with_interest, disputes, .. } = self;
         write!(
             f,
-            "{captures} captures and {refused_captures} refused ones, {with_interest} with interest, {voids} voids, {reversals} reversals, \
+            "{captures} captures and {refused_captures} refused ones, {with_interest} with interest, {voids} voids, \
+                {reversals} reversals, \
              {refunds} refunds and {failed_refunds} failed ones, {payouts} payouts and {failed_payouts} failed ones, \
              {invoices} invoices, {disputes}"
         )
@@ -95,7 +96,8 @@ impl fmt::Display for Disputes {
         let Disputes { of_cards, of_the_operator, challenged, escalated, won, lost, conceded } = self;
         write!(
             f,
-            "{of_cards} disputes of cards and {of_the_operator} of the operator, of which {challenged} were challenged, \
+            "{of_cards} disputes of cards and {of_the_operator} of the operator, of which {challenged} were \
+                challenged, \
              {escalated} escalated, {won} won, {lost} lost, {conceded} conceded"
         )
     }

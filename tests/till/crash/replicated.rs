@@ -1,7 +1,8 @@
-//! The log in a database with a synchronous standby: faults of the server, the database, the standby and the link between
-//! them, drawn by a seed, under load. Every promise is checked after each.
+//! The log in a database with a synchronous standby: faults of the server, the database, the standby and the link
+//! between them, drawn by a seed, under load. Every promise is checked after each.
 //!
-//! `TILL_JOURNAL_FAULTS` sets the number of faults, `TILL_JOURNAL_FAULT` the only kind that is drawn, `TILL_CRASH_SEED` repeats the random choices of a printed seed.
+//! `TILL_JOURNAL_FAULTS` sets the number of faults, `TILL_JOURNAL_FAULT` the only kind that is drawn, `TILL_CRASH_SEED`
+//! repeats the random choices of a printed seed.
 
 use std::fs;
 use std::thread;
@@ -56,7 +57,8 @@ enum JournalFault {
     FailedSync,
     /// The disk of the database's log is full for a while: it panics, too.
     FullLog,
-    /// The first of the two hosts falls silent, for longer than anybody waits: connections are taken and nothing is said.
+    /// The first of the two hosts falls silent, for longer than anybody waits: connections are taken and nothing is
+    /// said.
     SilentHost,
     /// New connections are taken and nothing is said, and the old ones are closed, for longer than anybody waits.
     DarkNewConnections,
@@ -256,8 +258,8 @@ impl Rig {
         self.proxy.treat_open(Treatment::Reset);
     }
 
-    /// The primary acknowledges what its standby never hears of for a while, and is gone. `before` is given the address of
-    /// the new primary, which the server does not know yet.
+    /// The primary acknowledges what its standby never hears of for a while, and is gone. `before` is given the address
+    /// of the new primary, which the server does not know yet.
     pub(super) fn lose_last_commits(&mut self, lasts: Duration, before: impl FnOnce(&str)) {
         self.standby.as_ref().expect("there is one between two faults").stop("immediate");
         self.primary.wait_for_standby(false);

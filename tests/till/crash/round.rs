@@ -163,7 +163,8 @@ impl Round {
         let Counts { acknowledged, refused, unacknowledged, found } = self.counts;
         let starts: Vec<String> = self.starts.iter().map(|start| start.as_millis().to_string()).collect();
         format!(
-            "{acknowledged} acknowledged, {refused} refused, {unacknowledged} unacknowledged of which {found} were done, \
+            "{acknowledged} acknowledged, {refused} refused, {unacknowledged} unacknowledged of which {found} were \
+                done, \
              {}, {}, {}, started again in {} ms",
             Movements::of(&self.truths),
             self.calendar.report(),

@@ -1,5 +1,5 @@
-//! A start that accepts a loss, as the refusal before it says: every record before the damage is there, and nothing is wrong
-//! with what is there.
+//! A start that accepts a loss, as the refusal before it says: every record before the damage is there, and nothing is
+//! wrong with what is there.
 
 use std::sync::Arc;
 

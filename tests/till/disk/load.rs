@@ -77,7 +77,8 @@ impl Acknowledged {
     /// Makes a payment with its token and session; true when the server answered.
     fn pay(&self, shop: &Shop) -> bool {
         let card = json!({
-            "number": CARD, "name": "Ada Example", "expiration_date": "12/49", "security_code": "123", "usage": "SINGLE",
+            "number": CARD, "name": "Ada Example", "expiration_date": "12/49", "security_code": "123",
+                "usage": "SINGLE",
         });
         let step = |answer: ApiAnswer| {
             let is_there = self.note(&answer, || ());

@@ -30,8 +30,8 @@ fn writes_are_refused(server: &Server, shop: &Shop, session: &str, payment: &str
     assert_ne!(server.admin("create-checkpoint", &json!({})).status, 200, "the reserve is not for copies");
 }
 
-/// Checks that the operator can act, and that a merchant can end a key and a webhook, while other calls are refused all the
-/// time.
+/// Checks that the operator can act, and that a merchant can end a key and a webhook, while other calls are refused all
+/// the time.
 fn urgent_changes_are_made(server: &Server, shop: &Shop, webhook: &str) {
     let of_shop = json!({ "merchant_id": shop.merchant_id });
     let has_ended = AtomicBool::new(false);

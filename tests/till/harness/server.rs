@@ -130,8 +130,8 @@ impl Start {
         self.try_server_on(data, directory).unwrap_or_else(|error| panic!("the server does not start: {error}"))
     }
 
-    /// Makes the log in the database when it is new. Everything that the data directory repeats of it is removed, so that
-    /// each start fetches the whole log.
+    /// Makes the log in the database when it is new. Everything that the data directory repeats of it is removed, so
+    /// that each start fetches the whole log.
     fn begin_with_the_log_alone(&self, data: &Path) {
         let migrated = self.command(data).args(["journal", "migrate"]).output().expect("the binary can be started");
         assert!(migrated.status.success(), "{}", String::from_utf8_lossy(&migrated.stderr));

@@ -343,7 +343,8 @@ fn hostile() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => select(EXTREMES.to_vec()).prop_map(str::to_owned),
         2 => select(of_server.to_vec()).prop_map(|word| format!("\"{word}\"")),
-        2 => (select(letters), select(lengths)).prop_map(|(letter, length)| Value::from(letter.repeat(length)).to_string()),
+        2 => (select(letters), select(lengths)).prop_map(|(letter,
+            length)| Value::from(letter.repeat(length)).to_string()),
         2 => vec(any::<char>(), 0..40).prop_map(|text| Value::from(text.into_iter().collect::<String>()).to_string()),
         1 => any::<i64>().prop_map(|integer| integer.to_string()),
         1 => any::<f64>().prop_map(|double| format!("{double:e}")),
@@ -458,7 +459,8 @@ fn body(endpoint: &DescribedEndpoint) -> BoxedStrategy<Vec<u8>> {
         endpoint.arguments.iter().map(|argument| argument.name.clone()).chain(["x".to_owned()]).collect();
     prop_oneof![
         7 => nearly_sound(endpoint),
-        2 => vec((select(names), hostile()).prop_map(|(name, value)| { let value = lasting(&name, value); (name, value) }), 0..8)
+        2 => vec((select(names), hostile()).prop_map(|(name, value)| { let value = lasting(&name, value); (name,
+            value) }), 0..8)
             .prop_map(object),
         1 => random_json().prop_map(|value| value.to_string().into_bytes()),
         1 => vec(any::<u8>(), 0..200),

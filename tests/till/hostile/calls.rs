@@ -124,9 +124,11 @@ fn every_listed_endpoint_accepts_a_valid_call() {
         let answer = world.call(&case);
         world.count(&case, &answer);
         let expected = match case.endpoint.as_str() {
-            // A statement needs a month that has ended, and so a clock that can be set: `clock::statements` calls these.
+            // A statement needs a month that has ended, and so a clock that can be set: `clock::statements` calls
+            // these.
             "find-statement" | "retrieve-statement-document" => (400, "NOT_FOUND"),
-            // These need a customer who is asked, or was: `pages::actions`, `pages::methods` and `pages::ends` call them.
+            // These need a customer who is asked, or was: `pages::actions`, `pages::methods` and `pages::ends` call
+            // them.
             "get-redirect-url" | "get-return-url" => (400, "NOT_READY"),
             "retrieve-qr-data" => (400, "NOT_SUPPORTED"),
             "complete-action" => (400, "INVALID_STATE"),

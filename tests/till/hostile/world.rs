@@ -364,7 +364,9 @@ impl AttackedServer {
         let nothing = id_of_nothing(&session.1);
         let body = self.shop.initiation(&nothing, 100).to_string();
         let head = format!(
-            "POST /merchants/initiate-payment-flow HTTP/1.1\r\nHost: till.example\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nApi-Version: 2025-04-01\r\nIdempotency-Key: hostile\r\nAccept: application/json\r\nContent-Length: {}\r\n\r\n",
+            "POST /merchants/initiate-payment-flow HTTP/1.1\r\nHost: till.example\r\nContent-Type: \
+                application/json\r\nAuthorization: Bearer {}\r\nApi-Version: 2025-04-01\r\nIdempotency-Key: \
+                hostile\r\nAccept: application/json\r\nContent-Length: {}\r\n\r\n",
             self.shop.key,
             body.len()
         );

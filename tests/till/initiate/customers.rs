@@ -175,7 +175,8 @@ fn contact_data_of_another_customer_stays_there() {
     let bob = customer_of(&shop, &json!({ "customer_id": "bob", "customer_email": "bob@example.com" }));
     let before = shop.contact(&ada);
     let given = json!({
-        "customer_id": bob, "customer_email": "ada@example.com", "customer_mobile": "+66812345678", "customer_name": "Bob",
+        "customer_id": bob, "customer_email": "ada@example.com", "customer_mobile": "+66812345678",
+            "customer_name": "Bob",
     });
     let paid = shop.pay_with(100, &given);
     assert_eq!((&paid["customer_id"], &paid["customer_email"]), (&json!(bob), &json!("ada@example.com")));
@@ -188,7 +189,8 @@ fn contact_data_of_another_customer_stays_there() {
 fn fields_given_here_win_over_those_given_at_selection() {
     let (_server, shop) = Server::with_shop();
     let defaults = json!({
-        "token": shop.token_of(crate::harness::CARD, "SINGLE"), "customer_id": "ada", "customer_email": "ada@example.com",
+        "token": shop.token_of(crate::harness::CARD, "SINGLE"), "customer_id": "ada",
+            "customer_email": "ada@example.com",
         "customer_mobile": "+66812345678", "customer_name": "Ada",
     });
     let session = shop.session_with(100, &defaults);

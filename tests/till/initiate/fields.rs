@@ -44,7 +44,8 @@ impl Form {
             assert_eq!(answer.faults(), [format!("invalid {name}")], "{value}");
             let message = answer.details()[0]["message"].as_str().unwrap_or_default().to_owned();
             assert!(!message.is_empty(), "{value}");
-            let text = value.as_str().filter(|text| text.len() > 12).unwrap_or("\u{0}"); // The message may contain a short value in its advice.
+            // The message may contain a short value in its advice.
+            let text = value.as_str().filter(|text| text.len() > 12).unwrap_or("\u{0}");
             assert!(!answer.message().contains(text) && !message.contains(text), "repeats {value}: {message}");
         }
     }

@@ -16,8 +16,8 @@ fn is_stopped(shop: &Shop, email: &str) -> bool {
     answer.status == 503 && answer.body["error"]["outcome"] != "unknown"
 }
 
-/// A standby without the last commits is promoted: whoever had one of them is told no from then on, by this server and by
-/// the next one, until the operator goes on without them.
+/// A standby without the last commits is promoted: whoever had one of them is told no from then on, by this server and
+/// by the next one, until the operator goes on without them.
 #[test]
 fn a_standby_without_the_last_commits_stops_their_shards() {
     let primary = Postgres::start();

@@ -72,7 +72,8 @@ fn a_merchant_keeps_everything_that_it_was_created_with() {
 fn the_faults_of_a_new_merchant_come_at_once() {
     let server = Server::start();
     let body = json!({
-        "name": "", "currency": "XXY", "time_zone": "Mars/Olympus", "settlement_delay_seconds": -1, "support_email": "x",
+        "name": "", "currency": "XXY", "time_zone": "Mars/Olympus", "settlement_delay_seconds": -1,
+            "support_email": "x",
     });
     let expected = [
         "invalid name",
@@ -115,7 +116,8 @@ fn a_call_about_a_merchant_that_there_is_not_is_not_found() {
         ("remove-installation", json!({ "installation_id": NO_INSTALLATION })),
         (
             "configure-payment-method",
-            json!({ "payment_method": "CARD", "acquirer": "sandbox", "enabled": true, "authorizes_without_capture": true }),
+            json!({ "payment_method": "CARD", "acquirer": "sandbox", "enabled": true,
+                "authorizes_without_capture": true }),
         ),
         ("open-balance", json!({})),
         ("add-topup", json!({ "amount": 1 })),
@@ -240,7 +242,10 @@ fn a_key_is_revoked_once_and_only_by_its_merchant() {
 #[test]
 fn an_installation_is_added_only_for_known_platforms() {
     let (server, id) = Server::with(merchant);
-    let body = |platform: &str, identifier: &str| json!({ "merchant_id": id, "name": "Till 1", "platform": platform, "identifier": identifier });
+    let body = |platform: &str, identifier: &str| {
+        json!({ "merchant_id": id, "name": "Till 1", "platform": platform,
+        "identifier": identifier })
+    };
     for (platform, identifier) in [
         ("WEB", "https://shop.example"),
         ("IOS", "com.example.shop"),
@@ -423,7 +428,8 @@ fn operator_calls_are_repeated_under_their_key_over_a_crash() {
         ("remove-installation", spare.clone()),
         (
             "configure-payment-method",
-            json!({ "payment_method": "CARD", "acquirer": "sandbox", "enabled": false, "authorizes_without_capture": true }),
+            json!({ "payment_method": "CARD", "acquirer": "sandbox", "enabled": false,
+                "authorizes_without_capture": true }),
         ),
         ("open-balance", json!({})),
         ("add-topup", json!({ "amount": 77 })),
@@ -509,7 +515,8 @@ fn a_suspended_merchant_changes_nothing_until_it_is_resumed() {
         (
             "tokenize-card",
             json!({
-                "number": crate::harness::CARD, "name": "A", "expiration_date": "12/49", "security_code": "123", "usage": "SINGLE",
+                "number": crate::harness::CARD, "name": "A", "expiration_date": "12/49", "security_code": "123",
+                    "usage": "SINGLE",
             }),
         ),
     ] {

@@ -87,8 +87,8 @@ fn is_empty(file: &Path) -> bool {
     file.metadata().expect("it is there").len() == 0
 }
 
-/// Stops the process `opened_for` after its thread `rocksdb:open` started, until the limit is over. True when the thread still
-/// ran.
+/// Stops the process `opened_for` after its thread `rocksdb:open` started, until the limit is over. True when the
+/// thread still ran.
 fn hold_up_opening(child: &mut Child, opened_for: Duration) -> bool {
     let (pid, id) = (Pid::from_child(child), child.id());
     let until = Instant::now() + PATIENCE;

@@ -116,7 +116,8 @@ fn badly(server: &Server, shop: &Shop, number: &str, code: &str) -> Vec<String> 
         merged(&card(&format!("{number}9"), code), &json!({ "usage": number })),
         merged(&card(number, number), &json!({ "name": "" })),
         merged(&card(code, code), &json!({ "number": [number], "security_code": { "x": number } })),
-        json!({ "token": number, "amount": number, "payment_method": number, "currency": code, "customer_email": NAME }),
+        json!({ "token": number, "amount": number, "payment_method": number, "currency": code,
+            "customer_email": NAME }),
     ];
     bodies.push(merged(
         &customer(),

@@ -36,7 +36,8 @@ fn the_status_tells_what_an_operator_asks_first() {
     let expected = json!({
         "state": "READY", "store_id": found["store_id"], "version": found["version"],
         "started_at": started_at, "disk_free_bytes": free, "disk_reserve_bytes": 16_777_216, "last_checkpoint": null,
-        "journal": null, "archive_lag_seconds": null, "damaged_tables": [], "merchants_not_loaded": [], "calls_per_second": 0, "payments": none,
+        "journal": null, "archive_lag_seconds": null, "damaged_tables": [], "merchants_not_loaded": [],
+            "calls_per_second": 0, "payments": none,
         "conditions": [],
     });
     assert_eq!(found, expected);

@@ -220,7 +220,8 @@ fn ten_times_the_load_is_refused_and_not_queued() {
     let of = |figure: fn(&Round) -> f64| median(rounds.iter().map(figure).collect());
     let best = of(|round| round.few.rate()).max(of(|round| round.many.rate()));
     println!(
-        "medians of {} rounds: goodput {:.2} of the best (aim: at least 0.9); p99 {:.2} times that at half load (aim: at most 3)",
+        "medians of {} rounds: goodput {:.2} of the best (aim: at least 0.9); p99 {:.2} times that at half load (aim: \
+            at most 3)",
         rounds.len(),
         of(|round| round.tenfold.rate()) / best,
         of(|round| round.tenfold.p99()) / of(|round| round.half.p99()),

@@ -2,8 +2,9 @@
 //! check that each of them is restored whole and has exactly a prefix of every merchant's log.
 //!
 //! `TILL_CHECKPOINT_ROUNDS` sets the number of rounds of both kinds (`make checkpoint-load`). In a round, checkpoints
-//! are taken in the middle of one load: the rate while one is taken is compared with the rates directly before and after
-//! it, over times of the same length. Without the variable a short round makes only the checks, under a light load.
+//! are taken in the middle of one load: the rate while one is taken is compared with the rates directly before and
+//! after it, over times of the same length. Without the variable a short round makes only the checks, under a light
+//! load.
 
 use std::collections::BTreeMap;
 use std::fs::File;

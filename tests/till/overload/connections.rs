@@ -232,7 +232,8 @@ fn the_operator_gets_in_however_many_connections_are_held() {
     assert!(count(&server, "till_connections_open{listener=\"admin\"}") <= 256);
 }
 
-/// Makes a call each half second for twelve seconds; returns the time until the server closed the connection, if it did.
+/// Makes a call each half second for twelve seconds; returns the time until the server closed the connection, if it
+/// did.
 fn ended_while_asking(wire: &Wire, request: &str) -> Option<Duration> {
     let (mut stream, began) = (wire.connect(), Instant::now());
     while began.elapsed() < Duration::from_secs(12) {

@@ -1,4 +1,5 @@
-//! Expensive calls from many connections without a pause, and beside them a merchant with cheap calls: see `heavy_load.rs`.
+//! Expensive calls from many connections without a pause, and beside them a merchant with cheap calls: see
+//! `heavy_load.rs`.
 
 use std::thread;
 
@@ -104,8 +105,8 @@ fn large_arrays_that_become_sets_delay_no_light_calls() {
         .delay_no_light_calls(&server);
 }
 
-/// Pipelines of 0.9 MB whose steps have faults, each as one call: unknown members of a step, and references to results that
-/// will not be there.
+/// Pipelines of 0.9 MB whose steps have faults, each as one call: unknown members of a step, and references to results
+/// that will not be there.
 fn pipelines_with_faults(headers: &str) -> [(&'static str, PreparedRequest); 2] {
     let members = |count: usize, member: fn(usize) -> String| (0..count).map(member).collect::<Vec<_>>().join(",");
     let unknown = members(70_000, |number| format!("\"urk{number}\":1"));

@@ -25,8 +25,8 @@ const OPENED_AT_ONCE: usize = 250;
 /// The time after which a connection without progress is ended, and what a slow machine takes longer.
 const ENDED_WITHIN: Duration = Duration::from_secs(20 + 20);
 
-/// Bytes of the system's memory for a connection whose answer nobody reads: the server's send buffer, and on this machine what the
-/// client's end keeps.
+/// Bytes of the system's memory for a connection whose answer nobody reads: the server's send buffer, and on this
+/// machine what the client's end keeps.
 const SYSTEM_BYTES: u64 = 512 << 10;
 
 fn in_campaign((campaign_count, suite_count): (usize, usize)) -> usize {
@@ -39,8 +39,8 @@ fn open_connections(server: &Server) -> usize {
     open.to_string().parse().expect("a count")
 }
 
-/// Connections that make a request eight times, and read nothing. They are opened no faster than the server accepts them: others
-/// would not get through the system's queue.
+/// Connections that make a request eight times, and read nothing. They are opened no faster than the server accepts
+/// them: others would not get through the system's queue.
 fn unread(server: &Server, request: &str) -> Vec<TcpStream> {
     let (wire, mut held) = (Wire::to(server), Vec::new());
     for _ in 0..in_campaign(UNREAD) {

@@ -1,8 +1,9 @@
 //! Loads of the server, and how the light calls of another merchant beside them are judged.
 //!
 //! The suite makes each load for a moment. `make fairness` makes it for `TILL_HEAVY_SECONDS` seconds with programs
-//! compiled for speed, and `TILL_HEAVY_ROUNDS` times in turns with its control, a harmless load of as many connections, so that a
-//! busy machine is as busy for both. `TILL_HEAVY_CONNECTIONS` connections ask for what is large. The figures are printed.
+//! compiled for speed, and `TILL_HEAVY_ROUNDS` times in turns with its control, a harmless load of as many connections,
+//! so that a busy machine is as busy for both. `TILL_HEAVY_CONNECTIONS` connections ask for what is large. The figures
+//! are printed.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -97,7 +98,8 @@ impl HeavyCalls {
     }
 }
 
-/// Judges the light calls beside a load: in the suite once, in a campaign by the medians of rounds in turns with a control.
+/// Judges the light calls beside a load: in the suite once, in a campaign by the medians of rounds in turns with a
+/// control.
 #[track_caller]
 pub(super) fn judge(
     name: &str,

@@ -1,7 +1,7 @@
 //! Strangers who wake merchants whose records are large, and beside them the first calls of merchants with small ones.
 //!
-//! The suite makes it once with few records. `make fairness` (where `TILL_HEAVY_SECONDS` is set) makes it in turns with the
-//! same calls alone, with as many records as a load may have to replay.
+//! The suite makes it once with few records. `make fairness` (where `TILL_HEAVY_SECONDS` is set) makes it in turns with
+//! the same calls alone, with as many records as a load may have to replay.
 
 use std::thread;
 use std::time::{Duration, Instant};

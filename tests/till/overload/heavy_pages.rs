@@ -1,5 +1,5 @@
-//! Pages and documents that anybody may ask for, from many connections of one address without a pause, and a list of large rows:
-//! see `heavy_load.rs`.
+//! Pages and documents that anybody may ask for, from many connections of one address without a pause, and a list of
+//! large rows: see `heavy_load.rs`.
 
 use serde_json::{Value, json};
 

@@ -24,8 +24,8 @@ impl LightCalls {
         PreparedRequest::post("/merchants/get-balance", &key_of(shop), "{}")
     }
 
-    /// Reads by that call and adds an item to a set in turns until then, each at least once. None may be refused. `headers`
-    /// show the key.
+    /// Reads by that call and adds an item to a set in turns until then, each at least once. None may be refused.
+    /// `headers` show the key.
     pub(super) fn make(server: &Server, headers: &str, read: &PreparedRequest, until: Instant) -> LightCalls {
         let (mut reads, mut changes) = (Vec::new(), Vec::new());
         on_one_thread(async {

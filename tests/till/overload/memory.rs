@@ -35,7 +35,8 @@ const BODY_BYTES: usize = 1 << 20;
 
 fn head(shop: &Shop, endpoint: &str, length: usize) -> String {
     format!(
-        "POST /merchants/{endpoint} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nContent-Length: {length}\r\n\r\n",
+        "POST /merchants/{endpoint} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer \
+            {}\r\nContent-Length: {length}\r\n\r\n",
         shop.key
     )
 }

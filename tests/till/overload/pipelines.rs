@@ -106,7 +106,8 @@ fn pipelined_requests_over_tls_take_little_memory() {
 
 fn post(shop: &Shop, number: usize, more: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
-        "POST /merchants/sync-metadata HTTP/1.1\r\nHost: a\r\nX-Request-Id: n{number}\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\n{more}\r\n\r\n",
+        "POST /merchants/sync-metadata HTTP/1.1\r\nHost: a\r\nX-Request-Id: n{number}\r\nContent-Type: \
+            application/json\r\nAuthorization: Bearer {}\r\n{more}\r\n\r\n",
         shop.key
     );
     [head.as_bytes(), body].concat()

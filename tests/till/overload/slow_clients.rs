@@ -17,7 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn head(shop: &Shop, length: usize) -> String {
     format!(
-        "POST /merchants/retrieve-metadata HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nContent-Length: {length}\r\n\r\n",
+        "POST /merchants/retrieve-metadata HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: \
+            Bearer {}\r\nContent-Length: {length}\r\n\r\n",
         shop.key
     )
 }

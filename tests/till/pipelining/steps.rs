@@ -60,7 +60,8 @@ fn a_step_has_its_own_key_and_version_or_those_of_the_call() {
 fn other_headers_of_a_step_count_for_nothing() {
     let caller = PipelineCaller::arrive();
     let ignored = json!({
-        "Content-Type": "text/plain", "Content-Encoding": "gzip", "User-Agent": 1, "Origin": ["x"], "X-Request-Id": "step",
+        "Content-Type": "text/plain", "Content-Encoding": "gzip", "User-Agent": 1, "Origin": ["x"],
+            "X-Request-Id": "step",
         "Host": "elsewhere", "Content-Length": "1",
     });
     let client = caller.shop.client().header("X-Request-Id", "call");

@@ -230,7 +230,8 @@ fn a_body_that_breaks_off_changes_nothing() {
     let body = shop.initiation(&session, 100).to_string();
     let mut stream = Wire::to(&server).connect();
     let head = format!(
-        "POST /merchants/initiate-payment-flow HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
+        "POST /merchants/initiate-payment-flow HTTP/1.1\r\nHost: a\r\nContent-Type: \
+            application/json\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
         shop.key,
         body.len() + 1
     );

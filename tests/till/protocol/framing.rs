@@ -29,7 +29,8 @@ impl Sender {
     fn head(&self, version: &str) -> String {
         let Sender { key, .. } = self;
         format!(
-            "POST /merchants/get-balance HTTP/{version}\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer {key}\r\n"
+            "POST /merchants/get-balance HTTP/{version}\r\nHost: a\r\nContent-Type: \
+                application/json\r\nAuthorization: Bearer {key}\r\n"
         )
     }
 

@@ -184,7 +184,8 @@ fn a_connection_takes_further_calls_also_after_refusals() {
     let mut stream = Wire::to(&server).connect();
     let call = |body: &str| {
         format!(
-            "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer {key}\r\nContent-Length: {}\r\n\r\n{body}",
+            "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: \
+                Bearer {key}\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         )
     };
@@ -206,7 +207,8 @@ fn a_stopping_server_finishes_the_call_that_it_is_reading() {
     let key = server.shop().key;
     let mut stream = Wire::to(&server).connect();
     let head = format!(
-        "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer {key}\r\nContent-Length: 2\r\n\r\n{{"
+        "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: \
+            application/json\r\nAuthorization: Bearer {key}\r\nContent-Length: 2\r\n\r\n{{"
     );
     stream.write_all(head.as_bytes()).expect("the server reads");
     std::thread::sleep(std::time::Duration::from_millis(200));

@@ -168,7 +168,8 @@ fn a_call_whose_body_has_not_arrived_takes_no_permit() {
     let shop = server.shop();
     let key = bearer(&shop);
     let head = format!(
-        "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: {key}\r\nContent-Length: 2\r\n\r\n{{"
+        "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: \
+            {key}\r\nContent-Length: 2\r\n\r\n{{"
     );
     let wire = Wire::to(&server);
     let mut slow: Vec<_> = (0..300).map(|_| wire.connect()).collect();

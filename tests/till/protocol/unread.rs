@@ -65,7 +65,8 @@ fn a_body_that_does_not_arrive_is_refused() {
     let (server, shop) = Server::with_shop();
     let wire = Wire::to(&server);
     let head = format!(
-        "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\n",
+        "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer \
+            {}\r\n",
         shop.key
     );
     thread::scope(|scope| {
@@ -100,7 +101,8 @@ fn calls_in_two_parts_follow_one_another_on_one_connection() {
         ("get-balance", "{}", 200),
     ] {
         let head = format!(
-            "POST /merchants/{endpoint} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
+            "POST /merchants/{endpoint} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: \
+                Bearer {}\r\nContent-Length: {}\r\n\r\n",
             shop.key,
             body.len()
         );
@@ -118,7 +120,8 @@ fn broken_chunks_are_answered_with_the_callers_own_request_id() {
     let (server, shop) = Server::with_shop();
     let wire = Wire::to(&server);
     let head = format!(
-        "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nX-Request-Id: order-17\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nX-Request-Id: order-17\r\nContent-Type: \
+            application/json\r\nAuthorization: Bearer {}\r\nTransfer-Encoding: chunked\r\n\r\n",
         shop.key
     );
     for body in ["zz\r\n{}\r\n0\r\n\r\n", "2\r\n{}xx0\r\n\r\n", "2\r\n{}\r\nq\r\n"] {

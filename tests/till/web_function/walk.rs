@@ -18,8 +18,8 @@ fn with(arguments: &Value, name: &str, value: Value) -> Value {
     arguments
 }
 
-/// Calls that need more than their arguments, with their refusal: of a month that has ended, which needs a clock that can be
-/// set (`clock::statements` makes these), or of a customer who is asked, or was (`pages` makes these).
+/// Calls that need more than their arguments, with their refusal: of a month that has ended, which needs a clock that
+/// can be set (`clock::statements` makes these), or of a customer who is asked, or was (`pages` makes these).
 const NEED_MORE: [(&str, &str); 6] = [
     ("find-statement", "NOT_FOUND"),
     ("retrieve-statement-document", "NOT_FOUND"),

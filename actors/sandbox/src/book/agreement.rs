@@ -123,8 +123,8 @@ impl From<BookLine> for AcquirerLine {
     }
 }
 
-/// The answer to an authorization, as verification knows it. An approval that came after a cancellation has no end until
-/// its money is given back: the sandbox reports it until then.
+/// The answer to an authorization, as verification knows it. An approval that came after a cancellation has no end
+/// until its money is given back: the sandbox reports it until then.
 fn authorization_line(outcome: AuthorizeOutcome, is_canceled: bool) -> Option<AuthorizationLine> {
     match outcome {
         AuthorizeOutcome::Approved(state) if is_canceled && state.voided_minor == 0 && state.refunded_minor == 0 => {

@@ -1,5 +1,5 @@
-//! A line as bytes: frozen shapes after a format byte, see `till_storage::shapes`. A new kind of operation, follow-up or
-//! reason is added at the end of its shape. The key of a line is its reference, unchanged.
+//! A line as bytes: frozen shapes after a format byte, see `till_storage::shapes`. A new kind of operation, follow-up
+//! or reason is added at the end of its shape. The key of a line is its reference, unchanged.
 
 use till_domain::command::AuthenticationResult;
 use till_domain::money::Money;

@@ -21,8 +21,8 @@ pub enum NextWrite {
     Breaks,
 }
 
-/// A book in memory. Clones share their lines: a test keeps one clone, gives the other to an acquirer, and still has the
-/// lines after the acquirer is dropped, as after a restart.
+/// A book in memory. Clones share their lines: a test keeps one clone, gives the other to an acquirer, and still has
+/// the lines after the acquirer is dropped, as after a restart.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryBook {
     shared: Arc<Mutex<SharedBook>>,

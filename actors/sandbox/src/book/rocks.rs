@@ -1,6 +1,7 @@
 //! The book on disk: a RocksDB of its own in the data directory's `sandbox`, one row per line.
 //!
-//! Its batches are synced before they count, and a torn end of its write-ahead log, which no answer rested on, is cut at the next open. It keeps no high-water mark: it is a book of play money.
+//! Its batches are synced before they count, and a torn end of its write-ahead log, which no answer rested on, is cut
+//! at the next open. It keeps no high-water mark: it is a book of play money.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

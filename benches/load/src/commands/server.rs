@@ -15,7 +15,8 @@ use till::{Configuration, Secrets};
 /// The server.
 #[derive(Debug, Clone, Args)]
 pub struct ServerArguments {
-    /// The server to be measured, as http://HOST:PORT or https://HOST:PORT; without it, one is started for the run and removed again
+    /// The server to be measured, as http://HOST:PORT or https://HOST:PORT; without it, one is started for the run and
+    /// removed again
     #[arg(long, value_name = "URL")]
     pub target: Option<String>,
     /// Its admin listener, as http://HOST:PORT or https://HOST:PORT [default: where --admin-listen says]
@@ -90,8 +91,8 @@ impl ServerArguments {
         Ok(ExistingMerchant { key, ids: self.merchant.clone().zip(self.installation.clone()) })
     }
 
-    /// The admin listener. The certificates that the operator's commands trust it by count before `trust`; with them, the
-    /// listener that the configuration describes speaks TLS.
+    /// The admin listener. The certificates that the operator's commands trust it by count before `trust`; with them,
+    /// the listener that the configuration describes speaks TLS.
     fn admin_address(&self, configuration: &Configuration, trust: &Trust) -> anyhow::Result<ServerAddress> {
         let own = configuration.admin_tls.as_ref().map(|files| &files.certificate);
         let certificates = configuration.admin_ca_file.as_ref().or(own).cloned();

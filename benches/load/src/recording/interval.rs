@@ -92,8 +92,8 @@ impl Timeline {
         self.intervals.entry(index).or_insert_with(|| Interval::new(index)).merge(interval);
     }
 
-    /// The same with intervals that are so long that each has at least [`CALLS_OF_AN_INTERVAL`] on average, as far as ten are
-    /// left.
+    /// The same with intervals that are so long that each has at least [`CALLS_OF_AN_INTERVAL`] on average, as far as
+    /// ten are left.
     pub(crate) fn with_calls(&self, duration: Duration) -> Timeline {
         let calls: u64 = self.intervals.values().map(|interval| interval.latencies.len()).sum();
         let count = u64::try_from(duration.as_millis() / self.length.as_millis().max(1)).unwrap_or(u64::MAX);

@@ -19,7 +19,8 @@ pub struct Comparison {
     pub before: Vec<Document>,
     /// The second side: at least one run.
     pub after: Vec<Document>,
-    /// The differences beside the load: machine, program, duration. They do not prevent a comparison, but may explain it.
+    /// The differences beside the load: machine, program, duration. They do not prevent a comparison, but may explain
+    /// it.
     pub(super) differences: Vec<Difference>,
 }
 

@@ -40,7 +40,8 @@ pub struct Document {
     pub points: Vec<Point>,
     /// The search, when there was one.
     pub search: Option<SearchResult>,
-    /// The time and the reason at which the server could not be measured any more; null when it was measured to the end.
+    /// The time and the reason at which the server could not be measured any more; null when it was measured to the
+    /// end.
     pub ended_early: Option<String>,
     /// The result of each `--fail-if` at each point.
     pub fail_if: Vec<Verdict>,

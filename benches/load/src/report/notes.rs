@@ -5,7 +5,8 @@ use super::text::share;
 use crate::recording::BUSY_SHARE;
 
 /// A closed loop calls a slow server less often, and so leaves out the waits of callers who do not wait for each other.
-pub(super) const CLOSED_LOOP: &str = "NOTE: p99 and all other latencies are those of a closed loop: each connection sends its next \
+pub(super) const CLOSED_LOOP: &str = "NOTE: p99 and all other latencies are those of a closed loop: each connection \
+    sends its next \
     call only after the answer. The waits that callers would have had while the server was slow are not counted. \
     Use --rate to count them.";
 

@@ -126,7 +126,8 @@ mod tests {
     fn deliveries_are_shown_with_missing_and_repeated_ones() {
         let all =
             Deliveries { events: 2_000, delivered: 2_000, rate: 400.0, all_after_micros: Some(1_500), repeated: 0 };
-        let told = "webhooks: 2,000 of 2,000 events delivered, 400/s; the receiver had all 1.50 ms after the last answer; 0 repeated";
+        let told = "webhooks: 2,000 of 2,000 events delivered, 400/s; the receiver had all 1.50 ms after the last \
+            answer; 0 repeated";
         assert_eq!(remarks(&Point { deliveries: Some(all), ..point() }), [told]);
         let some = Deliveries { delivered: 1_990, all_after_micros: None, repeated: 3, ..all };
         let text = remarks(&Point { deliveries: Some(some), ..point() }).join("\n");

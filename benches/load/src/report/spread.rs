@@ -66,8 +66,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The probability that the ranges of so many runs of equal programs do not overlap: when the smallest figures, or the greatest, are all
-/// those of one side. Of all orders in which the two sides can come, these are two.
+/// The probability that the ranges of so many runs of equal programs do not overlap: when the smallest figures, or the
+/// greatest, are all those of one side. Of all orders in which the two sides can come, these are two.
 #[expect(clippy::cast_precision_loss, reason = "there are few runs")]
 pub(super) fn chance(first: usize, second: usize) -> f64 {
     let orders = (1..=first).map(|index| (second + index) as f64 / index as f64).product::<f64>();
@@ -78,7 +78,8 @@ pub(super) fn chance(first: usize, second: usize) -> f64 {
 pub(super) fn too_few_runs(first: usize, second: usize) -> Option<String> {
     (chance(first, second) > CHANCE_MAX).then(|| {
         format!(
-            "TOO FEW RUNS: with {first} and {second} runs of the same program, ranges are apart in {:.0} % of all cases, \
+            "TOO FEW RUNS: with {first} and {second} runs of the same program, ranges are apart in {:.0} % of all \
+                cases, \
              by chance alone. Give several of each, made in turns: till-bench compare \
              A1.json,A2.json,A3.json,A4.json B1.json,B2.json,B3.json,B4.json",
             chance(first, second) * 100.0

@@ -76,7 +76,8 @@ fn search_length(plan: &Plan) -> String {
         false => String::new(),
     };
     format!(
-        "searching: at most {TRIES_MAX} runs of {run:.1} s, {minutes:.0} min in all, and usually a third of them{longer}. \
+        "searching: at most {TRIES_MAX} runs of {run:.1} s, {minutes:.0} min in all, and usually a third of \
+            them{longer}. \
          What is made before each run and waited for after it comes on top"
     )
 }
@@ -154,7 +155,8 @@ impl<'a> Bench<'a> {
         Ok(result)
     }
 
-    /// The reason that a command ends after its first measurement; an error when it has measured nothing, or is interrupted.
+    /// The reason that a command ends after its first measurement; an error when it has measured nothing, or is
+    /// interrupted.
     fn reason(&self, error: anyhow::Error, has_measured: bool) -> anyhow::Result<String> {
         if has_measured && !self.is_interrupted() { Ok(format!("{error:#}")) } else { Err(error) }
     }

@@ -1,11 +1,12 @@
-//! The search for the highest rate that meets a goal: the rate is doubled until it misses the goal, then the gap between
-//! passed and failed rates is halved until it is small, and the result is confirmed.
+//! The search for the highest rate that meets a goal: the rate is doubled until it misses the goal, then the gap
+//! between passed and failed rates is halved until it is small, and the result is confirmed.
 
 /// The largest ratio of the lowest rate that failed to the highest that passed at the end of a search.
 const GAP_MAX: f64 = 1.05;
 
 /// The number of equal results after which a rate counts as passed or failed. One pass is enough while the rate is
-/// doubled: the next rate corrects a pass by chance, but a failure by chance would keep the whole search below the rate.
+/// doubled: the next rate corrects a pass by chance, but a failure by chance would keep the whole search below the
+/// rate.
 const AGREEING: u32 = 2;
 
 /// The factor by which a rate is lowered that could not be confirmed.

@@ -1,5 +1,5 @@
-//! The customer's part of a payment, as a browser without script carries it out: the page that the payment asks for, its
-//! form, the way back to the shop, and the outcome.
+//! The customer's part of a payment, as a browser without script carries it out: the page that the payment asks for,
+//! its form, the way back to the shop, and the outcome.
 
 use std::time::{Duration, Instant};
 

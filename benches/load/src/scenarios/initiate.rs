@@ -12,8 +12,8 @@ use super::world::RunContext;
 use crate::client::Connection;
 use crate::recording::{MeasuredStep, Trouble};
 
-/// Initiates with the next session: the answer is the id of a payment that was not known before. A customer who is asked
-/// acts after the operation.
+/// Initiates with the next session: the answer is the id of a payment that was not known before. A customer who is
+/// asked acts after the operation.
 pub(super) async fn initiate(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
     let session = world.sessions.take().ok_or(Trouble::NothingLeft)?;
     world.stock.shops[session.shop].initiate.write(&session.id, &mut client.request);

@@ -63,8 +63,8 @@ impl fmt::Debug for ServerAddress {
     }
 }
 
-/// The address of `http://HOST:PORT`, or of `https://HOST:PORT` with what its certificate is trusted by; another machine's
-/// only where that is allowed.
+/// The address of `http://HOST:PORT`, or of `https://HOST:PORT` with what its certificate is trusted by; another
+/// machine's only where that is allowed.
 ///
 /// # Errors
 /// Fails when it is none, not allowed, or cannot be trusted.

@@ -174,8 +174,8 @@ fn command_that_ends_with_us(program: &Path) -> anyhow::Result<Command> {
     Ok(Command::new(program))
 }
 
-/// Asks the kernel to kill this process when its parent, the load tester, ends, and becomes the server. Returns only when
-/// that fails, with the reason.
+/// Asks the kernel to kill this process when its parent, the load tester, ends, and becomes the server. Returns only
+/// when that fails, with the reason.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn become_server(load_tester: u32, program: &Path, arguments: &[OsString]) -> anyhow::Error {

@@ -64,7 +64,8 @@ impl TargetServer {
         self.is_own || self.public.socket().ip().is_loopback()
     }
 
-    /// True when its processor time can be separated from that of other processes: it is our own, or has other processors.
+    /// True when its processor time can be separated from that of other processes: it is our own, or has other
+    /// processors.
     #[must_use]
     pub fn is_told_from_others(&self) -> bool {
         self.process_id.is_some() || !self.is_on_this_machine()

@@ -12,7 +12,8 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&ADD_TO_METAD
 
 static ADD_TO_METADATA_SET: Declaration = Declaration {
     name: "add-to-metadata-set",
-    summary: "Adds an item to a set in a metadata record: `true` when it was added, `false` when the set has it already.",
+    summary: "Adds an item to a set in a metadata record: `true` when it was added, `false` when the set has it \
+        already.",
     docs: "A missing record, missing objects along the path and a missing set are created. The expiry is renewed in \
            either case. A record holds at most 1,000,000 items and 64 MiB.",
     arguments: &[KEY.argument, PATH.argument, VALUE, VERSION.argument, TTL.argument],

@@ -49,12 +49,18 @@ pub(super) const VALUE: Argument = Argument::required(
 
 /// The version that the caller saw.
 pub(super) const VERSION: Optional<u64> = whole::<0, VERSION_MAX>(1)
-    .optional("The version that the record must have, 0 for no record; else the call is refused with `version_mismatch` and `current`.")
+    .optional(
+        "The version that the record must have, 0 for no record; else the call is refused with \
+        `version_mismatch` and `current`.",
+    )
     .named("version");
 
 /// The seconds until the record expires, from now on.
 pub(super) const TTL: Optional<u64> = whole::<1, TTL_MAX_SECONDS>(86_400)
-    .optional("Seconds until the whole record expires, from now on, 1 to 63072000; the last given value when left out, two years when there is none.")
+    .optional(
+        "Seconds until the whole record expires, from now on, 1 to 63072000; the last given value when left \
+        out, two years when there is none.",
+    )
     .named("ttl");
 
 /// Reads [`VALUE`], an item of the set at `path`.

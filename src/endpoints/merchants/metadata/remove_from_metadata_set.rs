@@ -14,7 +14,8 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
 static REMOVE_FROM_METADATA_SET: Declaration = Declaration {
     name: "remove-from-metadata-set",
     summary: "Removes an item from a set in a metadata record: `true` when the set had it.",
-    docs: "The order of the other items does not change. When there is no record, or no value at the path, the answer is `false`.",
+    docs: "The order of the other items does not change. When there is no record, or no value at the path, the answer \
+        is `false`.",
     arguments: &[KEY.argument, PATH.argument, VALUE, VERSION.argument],
     errors: &[DeclaredError::STALE_VERSION],
     ..Declaration::command(Package::Merchants, "metadata")

@@ -184,7 +184,8 @@ fn read(file: &Path) -> Option<Face> {
     let bytes = is_small.then(|| fs::read(file).ok()).flatten();
     let face = bytes.and_then(|bytes| Face::new(Arc::new(bytes)));
     if face.is_some() {
-        tracing::info!(file = %file.display(), "this font is used for Chinese, Japanese and Korean names in statements");
+        tracing::info!(file = %file.display(), "this font is used for Chinese, Japanese and Korean names in \
+            statements");
     } else {
         tracing::warn!(file = %file.display(), "this font cannot be read, and is not used in statements");
     }

@@ -109,7 +109,8 @@ pub(super) const API_VERSION: Field<ApiVersion> = Field {
 pub(super) const SUBSCRIPTION: Field<Subscription> =
     Field { value_type: ValueType::Array(&EVENT_WORDS), parse: subscription };
 
-pub(super) const EVENTS_DOCS: &str = "The events that it is sent, such as `PAYMENT_COMPLETED`, or as events write it, `payment_completed`; `[\"*\"]` for all.";
+pub(super) const EVENTS_DOCS: &str = "The events that it is sent, such as `PAYMENT_COMPLETED`, or as events write it, \
+    `payment_completed`; `[\"*\"]` for all.";
 pub(super) const SIGNATURE_HEADER_DOCS: &str =
     "The header that carries the plain HMAC of the body; `X-Webhook-Signature` when left out of `connect-webhook`.";
 

@@ -16,14 +16,24 @@ pub(in crate::endpoints::merchants) static DELIVERED_EVENT: DeliveryDeclaration 
     name: "event",
     group: "webhooks",
     summary: "An event, posted to the destination_url of each connected webhook that is sent its kind.",
-    docs: "Answer with a 2xx status within 15 seconds. Anything else is repeated, after 5 seconds first and for some three days, so an event can come more than once, and not in the order of `sequence`: `event_id` is the same each time. Verify the body's bytes by [Standard Webhooks](https://www.standardwebhooks.com) before you parse them.",
+    docs: "Answer with a 2xx status within 15 seconds. Anything else is repeated, after 5 seconds first and for some \
+        three days, so an event can come more than once, and not in the order of `sequence`: `event_id` is the same \
+        each time. Verify the body's bytes by [Standard Webhooks](https://www.standardwebhooks.com) before you parse \
+        them.",
     headers: &[
-        Argument::required("webhook-id", ValueType::Id(WebhookEventId::PREFIX), "The event's id, which its body has too."),
+        Argument::required(
+            "webhook-id",
+            ValueType::Id(WebhookEventId::PREFIX),
+            "The event's id, which its body has \
+            too.",
+        ),
         Argument::required("webhook-timestamp", TIMESTAMP, "The time of the attempt, in Unix seconds."),
         Argument::required(
             "webhook-signature",
             SIGNATURES,
-            "The signatures over id, timestamp and body, separated by spaces: `v1,` with the Base64 of an HMAC-SHA-256 by the `secret`, and `v1a,` with that of an Ed25519 signature for the `public_key`. For a day after a rotation the replaced secret signs as well.",
+            "The signatures over id, timestamp and body, separated by spaces: `v1,` with the Base64 of an \
+                HMAC-SHA-256 by the `secret`, and `v1a,` with that of an Ed25519 signature for the `public_key`. For \
+                a day after a rotation the replaced secret signs as well.",
         )
         .such_as(r#""v1,uRhYpwUqYmaUFdDAE7SFcCZ4v0aTx4nZW7hyXy4PNVI=""#),
         Argument::optional(

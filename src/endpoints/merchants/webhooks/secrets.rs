@@ -58,7 +58,8 @@ const CONNECTED: ArgumentSet<GivenWebhook, AddressPolicy> = arguments!({
 static CONNECT_WEBHOOK: Declaration = Declaration {
     name: "connect-webhook",
     summary: "Creates a webhook, and sends it events from now on. Answers its secret, only this once.",
-    docs: "Every delivery is signed by Standard Webhooks 1.0.0 (`webhook-id`, `webhook-timestamp`, `webhook-signature` with `v1` and `v1a`), and by a plain HMAC-SHA-256 of the body in the header that you name.",
+    docs: "Every delivery is signed by Standard Webhooks 1.0.0 (`webhook-id`, `webhook-timestamp`, \
+        `webhook-signature` with `v1` and `v1a`), and by a plain HMAC-SHA-256 of the body in the header that you name.",
     arguments: CONNECTED.declared,
     returns: Returns::Object(&CONNECTED_WEBHOOK),
     errors: &[TOO_MANY],
@@ -73,7 +74,8 @@ const ROTATION: ArgumentSet<RotateSecret> = arguments!({
 static ROTATE_WEBHOOK_SECRET: Declaration = Declaration {
     name: "rotate-webhook-secret",
     summary: "Gives a webhook a new secret, and answers it, only this once.",
-    docs: "Each replaced secret signs as well until its own 24 hours are over; at most three do. After a leak send `end_previous: true`, which ends all of them at once. The plain HMAC uses the new secret at once.",
+    docs: "Each replaced secret signs as well until its own 24 hours are over; at most three do. After a leak send \
+        `end_previous: true`, which ends all of them at once. The plain HMAC uses the new secret at once.",
     arguments: ROTATION.declared,
     returns: Returns::Object(&ROTATED_SECRET),
     errors: &[WEBHOOK_NOT_FOUND, TOO_MANY_SECRETS],

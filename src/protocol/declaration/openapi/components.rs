@@ -69,7 +69,8 @@ fn codes() -> Vec<&'static str> {
 fn problem() -> Value {
     json!({
         "type": "object",
-        "description": "A refusal as RFC 9457 problem details, for callers that send `Accept: application/problem+json`.",
+        "description": "A refusal as RFC 9457 problem details, for callers that send `Accept: \
+            application/problem+json`.",
         "properties": {
             "type": { "type": "string", "description": "Always `about:blank`." },
             "title": { "type": "string", "description": "The name of the status." },

@@ -15,7 +15,8 @@ pub(super) fn schema(value_type: &ValueType) -> Value {
         ValueType::Words(words) => json!({ "type": "string", "enum": words }),
         ValueType::Integer(integer) => of_integer(integer),
         ValueType::Amount => {
-            json!({ "type": ["string", "integer"], "pattern": "^[1-9][0-9]{0,15}$", "minimum": 1, "maximum": AMOUNT_MAX })
+            json!({ "type": ["string", "integer"], "pattern": "^[1-9][0-9]{0,15}$", "minimum": 1,
+                "maximum": AMOUNT_MAX })
         }
         ValueType::Boolean => json!({ "type": "boolean" }),
         ValueType::Object(object) => reference(object.name),

@@ -230,7 +230,8 @@ mod tests {
         assert_eq!(endpoint["returns"], "string");
         assert_eq!((&endpoint["bearer_auth"], &endpoint["paginated"]), (&json!(true), &json!(false)));
         assert_eq!(endpoint["flags"], json!(["error_triple", "bearer_auth"]));
-        let amount = json!({"name": "amount", "type": ["string", "number.i64"], "docs": "How much.", "required": true, "flags": ["required"]});
+        let amount = json!({"name": "amount", "type": ["string", "number.i64"], "docs": "How much.", "required": true,
+            "flags": ["required"]});
         assert_eq!(endpoint["arguments"][0], amount);
         assert_eq!(endpoint["arguments"][1]["choices"], json!(["ADD", "DEFAULT"]));
         assert_eq!(

@@ -40,7 +40,8 @@ pub(super) struct Addresses {
 pub enum ActivityTerms {
     /// By these indexes alone: it is a whole id, or can only be a part of an address.
     Indexes(Vec<ActivityIndex>),
-    /// By these indexes as well, as a part of so many addresses that a page of it is found faster on the rows that have any.
+    /// By these indexes as well, as a part of so many addresses that a page of it is found faster on the rows that have
+    /// any.
     ManyAddresses {
         /// The ranges whose entries have the text.
         indexes: Vec<ActivityIndex>,

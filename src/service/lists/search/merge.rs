@@ -1,5 +1,5 @@
-//! Ranges of indexes walked side by side. All have one order, that of the list, so that a union takes the entry that comes
-//! first in any of them, and an intersection goes on to the entry of the range that is furthest.
+//! Ranges of indexes walked side by side. All have one order, that of the list, so that a union takes the entry that
+//! comes first in any of them, and an intersection goes on to the entry of the range that is furthest.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -135,14 +135,16 @@ pub(super) struct Intersection<'a, I: ListIndex> {
 }
 
 impl<'a, I: ListIndex> Intersection<'a, I> {
-    /// The intersection of unions of sources, within a span, of which at least `wanted` entries are going to be asked for.
+    /// The intersection of unions of sources, within a span, of which at least `wanted` entries are going to be asked
+    /// for.
     pub(super) fn new(
         walk: Walk<'a>,
         all_of: &[Vec<EntrySource<I>>],
         span: Option<IdSpan<ListKey<I>>>,
         wanted: usize,
     ) -> Intersection<'a, I> {
-        // A range of one union is read once, and no further than what is wanted: to begin reading costs more than some keys.
+        // A range of one union is read once, and no further than what is wanted: to begin reading costs more than some
+        // keys.
         let first_read = if all_of.len() == 1 { wanted.clamp(1, READ_MAX) } else { FIRST_READ };
         let range = |source: &EntrySource<I>| Range::new(source.clone(), first_read);
         let union = |sources: &Vec<EntrySource<I>>| sources.iter().map(range).collect();

@@ -1,5 +1,5 @@
-//! Searches of lists: every filter is a range of an index or a union of several; filters together are their intersection.
-//! A filter that no index decides is checked on the rows.
+//! Searches of lists: every filter is a range of an index or a union of several; filters together are their
+//! intersection. A filter that no index decides is checked on the rows.
 
 mod activity_terms;
 mod known_entries;

@@ -89,7 +89,8 @@ impl PaymentFilters {
         Ok(selection)
     }
 
-    /// The index is by status and method, so that either is a union. A payment that is PENDING is found by its open effect.
+    /// The index is by status and method, so that either is a union. A payment that is PENDING is found by its open
+    /// effect.
     fn select_status(&self, selection: &mut Selection<PaymentIndex>) {
         let (status, method) = (self.status, self.method);
         let statuses = PaymentStatus::ALL.into_iter().filter(|one| status.is_none_or(|wanted| *one == wanted));
@@ -157,8 +158,8 @@ fn few_amounts(range: AmountRange, view: &MerchantView<'_>) -> Result<Option<Vec
     Ok(None)
 }
 
-/// Keeps the payments that were captured from one instant, inclusive, to another, exclusive: those captured at once, whose ids
-/// tell the time, and those captured later, by days of UTC. The rows decide at the ends.
+/// Keeps the payments that were captured from one instant, inclusive, to another, exclusive: those captured at once,
+/// whose ids tell the time, and those captured later, by days of UTC. The rows decide at the ends.
 fn select_captured(
     from: Millis,
     until: Millis,

@@ -17,9 +17,9 @@ use super::search::Selection;
 /// The number of customers beside the one with an address whose payments are walked by index. With more, all are.
 const OTHER_CUSTOMERS_MAX: usize = 32;
 
-/// The payments that a text leads to. It is any of these: the beginning of an `external_id`, in the letter case in which the
-/// merchant wrote it; the whole id of a payment, of one of its refunds or disputes, or of its customer; the e-mail address
-/// that the payment shows, or that its customer has now; the last four digits of the card.
+/// The payments that a text leads to. It is any of these: the beginning of an `external_id`, in the letter case in
+/// which the merchant wrote it; the whole id of a payment, of one of its refunds or disputes, or of its customer; the
+/// e-mail address that the payment shows, or that its customer has now; the last four digits of the card.
 pub(super) struct PaymentTerms {
     /// The payment that an id leads to.
     payment_id: Option<PaymentId>,

@@ -1,4 +1,5 @@
-//! Searches of a list of payments in memory: filters alone and together, both ways, against a plain look through everything.
+//! Searches of a list of payments in memory: filters alone and together, both ways, against a plain look through
+//! everything.
 
 use std::collections::BTreeMap;
 

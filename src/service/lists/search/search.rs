@@ -70,8 +70,8 @@ impl<I: ListIndex> Selection<I> {
         self.all_of.push(sources);
     }
 
-    /// Keeps the entries whose rows pass a check, which may be many; all of them are in the index `among`. The rows of its entries
-    /// are checked first. Where few of them pass, the sources are searched for and walked.
+    /// Keeps the entries whose rows pass a check, which may be many; all of them are in the index `among`. The rows of
+    /// its entries are checked first. Where few of them pass, the sources are searched for and walked.
     pub fn frequent(
         &mut self,
         check: impl Fn(&ListRow<I>) -> bool + 'static,
@@ -185,8 +185,8 @@ impl<I: ListIndex> Search<'_, I> {
         Ok(Window { entries, beside })
     }
 
-    /// True when an entry passes every filter. A cursor names such an entry, so the page next to it exists, and no entries
-    /// need to be read to know it.
+    /// True when an entry passes every filter. A cursor names such an entry, so the page next to it exists, and no
+    /// entries need to be read to know it.
     fn has(&self, id: ListKey<I>) -> Result<bool, ApiError> {
         if !self.selection.span.is_some_and(|span| span.range().contains(&id)) {
             return Ok(false);
@@ -230,8 +230,8 @@ impl<I: ListIndex> Search<'_, I> {
         Ok(entries)
     }
 
-    /// At most `limit` entries of a span, as far as rows are checked, and the rest of the span. So many rows are checked at
-    /// most, and only as long as enough of them pass.
+    /// At most `limit` entries of a span, as far as rows are checked, and the rest of the span. So many rows are
+    /// checked at most, and only as long as enough of them pass.
     async fn collect_frequent(
         &self,
         span: Option<IdSpan<ListKey<I>>>,
@@ -262,8 +262,8 @@ impl<I: ListIndex> Search<'_, I> {
         Ok((entries, walked.rest()))
     }
 
-    /// At most `limit` entries of a span that pass every filter. Where rows are checked, few are read at first, and more at
-    /// a time when they do not suffice.
+    /// At most `limit` entries of a span that pass every filter. Where rows are checked, few are read at first, and
+    /// more at a time when they do not suffice.
     async fn collect_exactly(
         &self,
         span: Option<IdSpan<ListKey<I>>>,

@@ -1,7 +1,7 @@
 //! Brings the acquirer's book to the moment that the logs are restored to: it then has every result that the logs have.
 //!
-//! The book is not archived. A result that the logs have is recorded again from the payment or payout. A result that they lack
-//! belongs to a call that is still open, and is recorded when the call is made again.
+//! The book is not archived. A result that the logs have is recorded again from the payment or payout. A result that
+//! they lack belongs to a call that is still open, and is recorded when the call is made again.
 
 use std::sync::Arc;
 

@@ -31,8 +31,8 @@ pub fn begin_with_first(options: &EngineOptions, archive: &Path, keyring: Vec<u8
     Ok(restoring)
 }
 
-/// The key ring of an archive that begins with the first commit, as it was wrapped last: each replacement of the vault key
-/// wraps the same keys again. Reads the whole archive.
+/// The key ring of an archive that begins with the first commit, as it was wrapped last: each replacement of the vault
+/// key wraps the same keys again. Reads the whole archive.
 ///
 /// # Errors
 /// [`ArchiveError`]: the archive begins later, or is damaged.

@@ -122,8 +122,8 @@ impl ArchiveGate {
         self.caught_up.lock().elapsed()
     }
 
-    /// Notes a failure, and logs it unless it was logged just now. An archive that is not in its place is opened anew once it
-    /// is back, with all checks of a start.
+    /// Notes a failure, and logs it unless it was logged just now. An archive that is not in its place is opened anew
+    /// once it is back, with all checks of a start.
     pub(super) fn fail(&self, error: &ArchiveError) {
         if matches!(error, ArchiveError::Replaced { .. }) {
             self.close();

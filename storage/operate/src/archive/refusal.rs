@@ -34,7 +34,8 @@ pub enum ArchiveError {
     },
     /// A disk that is not mounted would leave the archive on the disk of the data.
     #[error(
-        "the archive {archive} cannot be made: the directory above it does not exist. Mount its disk, or make that directory"
+        "the archive {archive} cannot be made: the directory above it does not exist. Mount its disk, or make that \
+            directory"
     )]
     NoParent {
         /// The archive.
@@ -86,7 +87,8 @@ pub enum ArchiveError {
     },
     /// There was an archive before: its disk is not mounted, or somebody emptied it.
     #[error(
-        "the archive {archive} is empty, and was not before: mount its disk; to begin another one, name another directory"
+        "the archive {archive} is empty, and was not before: mount its disk; to begin another one, name another \
+            directory"
     )]
     Gone {
         /// The archive.
@@ -94,7 +96,8 @@ pub enum ArchiveError {
     },
     /// Later writes to the file are archived nowhere.
     #[error(
-        "{file} was moved away, deleted or replaced while it was written to: put the archive's directory back, or name an empty \
+        "{file} was moved away, deleted or replaced while it was written to: put the archive's directory back, or \
+            name an empty \
          one and take a checkpoint"
     )]
     Replaced {
@@ -113,7 +116,8 @@ pub enum ArchiveError {
     /// The archive and the store have different histories.
     #[error(
         "commit {commit} of the archive {archive} is not the one of this store: they have gone different ways. To \
-         go on with this store, name an empty directory and take a checkpoint; what only the archive has is restored to \
+         go on with this store, name an empty directory and take a checkpoint; what only the archive has is restored \
+         to \
          another data directory"
     )]
     OtherHistory {

@@ -6,8 +6,9 @@
 //! 40 commit after which it begins (8) | 48 checksum of the segment before, zeros for the first (32)
 //! 80 time at which it was opened, milliseconds (8) | 88 CRC-32C of everything before (4)
 //! ```
-//! An entry is magic `TA` (2), kind (1), zero (1), length of the body (4), CRC-32C of these 8 bytes and the body (4), body.
-//! Kind 1 is a commit; kind 2 the end: last commit (8), commits (8), BLAKE3-256 of all bytes of the file before it (32).
+//! An entry is magic `TA` (2), kind (1), zero (1), length of the body (4), CRC-32C of these 8 bytes and the body (4),
+//! body. Kind 1 is a commit; kind 2 the end: last commit (8), commits (8), BLAKE3-256 of all bytes of the file before
+//! it (32).
 
 use till_storage::archive_queue::{ByteCursor, length};
 use till_storage::engine::StoreIdentity;

@@ -5,8 +5,8 @@
 //! 2. Link the files of the database, then those of the books, into the data directory, which is on their disk:
 //!    table files as links, logs and lists as copies. Nothing is flushed. Let writes to each book go on.
 //! 3. Read the tables that were never read whole, or not for long: a damaged one ends it.
-//! 4. Move the files to where checkpoints are kept; on another file system they are copied. Wait until the server has removed
-//!    logs that were linked.
+//! 4. Move the files to where checkpoints are kept; on another file system they are copied. Wait until the server has
+//!    removed logs that were linked.
 //! 5. Open the copy for reading, note the heads of its logs, and give it a high-water mark at its last commit.
 //! 6. Sync all files, and list each with its checksum.
 //! 7. Give the directory its name.
@@ -78,8 +78,8 @@ pub struct Checkpointer {
 }
 
 impl Checkpointer {
-    /// For this store and these books; checkpoints are kept on this shelf, and their tables are read by the inspector of the
-    /// data directory.
+    /// For this store and these books; checkpoints are kept on this shelf, and their tables are read by the inspector
+    /// of the data directory.
     #[must_use]
     pub fn new(engine: Arc<Engine>, books: Vec<BookBeside>, shelf: Shelf, tables: Arc<TableInspector>) -> Checkpointer {
         Checkpointer { engine, books, shelf, tables }
@@ -223,8 +223,8 @@ impl Checkpointer {
         Ok(manifest)
     }
 
-    /// Reads the tables of all databases that were never read whole, or not for long. Returns the oldest time at which one of
-    /// them was read.
+    /// Reads the tables of all databases that were never read whole, or not for long. Returns the oldest time at which
+    /// one of them was read.
     fn inspect(&self, staging: &Path, throttle: &mut Throttle<'_>) -> Result<Option<u64>, CheckpointError> {
         let mut oldest = None;
         let databases = self.books.iter().map(|beside| beside.directory);
@@ -237,8 +237,8 @@ impl Checkpointer {
         Ok(oldest)
     }
 
-    /// Lists the files with their checksums. A table keeps the one that it had in an earlier checkpoint if it is the same file;
-    /// a copy must have it, too.
+    /// Lists the files with their checksums. A table keeps the one that it had in an earlier checkpoint if it is the
+    /// same file; a copy must have it, too.
     fn list(&self, directory: &Path, throttle: &mut Throttle<'_>) -> Result<Vec<ManifestEntry>, CheckpointError> {
         let failed = || CheckpointError::files("list", directory);
         let mut entries = Vec::new();
@@ -319,7 +319,8 @@ impl Checkpointer {
     fn clean_up(&self, name: &str) {
         for directory in [self.staging(), self.shelf.unfinished(name)] {
             if let Err(error) = durable::remove_directory(&directory) {
-                tracing::warn!(directory = %directory.display(), %error, "the files of an unfinished checkpoint could not be removed yet");
+                tracing::warn!(directory = %directory.display(), %error, "the files of an unfinished checkpoint could \
+                    not be removed yet");
             }
         }
     }

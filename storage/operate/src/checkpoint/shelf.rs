@@ -123,8 +123,8 @@ impl Shelf {
 
     /// Removes the oldest complete checkpoints whose names begin with `prefix` until `keep` of them are left, except
     /// those that are being read ([`super::Reading`]), and all unfinished ones. The one called `newest` was taken just
-    /// now: it counts as the newest, even when another store has left some that reach further. The newest one that has none of
-    /// the tables that are known to be damaged is never removed. Returns the names of the removed ones.
+    /// now: it counts as the newest, even when another store has left some that reach further. The newest one that has
+    /// none of the tables that are known to be damaged is never removed. Returns the names of the removed ones.
     ///
     /// # Errors
     /// [`CheckpointError::Busy`] while one is being taken; an error of the system.

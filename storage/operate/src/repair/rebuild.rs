@@ -39,7 +39,8 @@ const PAGE: usize = 1_024;
 pub enum RepairError {
     /// The data that rows are derived from is damaged itself.
     #[error(
-        "the data that rows are derived from is damaged itself, which only a restore can repair: {first} (see till verify)"
+        "the data that rows are derived from is damaged itself, which only a restore can repair: {first} (see till \
+            verify)"
     )]
     SourceDamaged {
         /// The first fault.

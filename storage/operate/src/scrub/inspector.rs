@@ -95,8 +95,9 @@ impl TableInspector {
         since_ms.map_or(Duration::ZERO, |since_ms| Duration::from_millis(now_ms().saturating_sub(since_ms)))
     }
 
-    /// Reads those tables of a copied database that were never read as good, or not for long. `rest` is called with the time
-    /// that the reading may take by its pace. Returns the oldest time at which one of all these tables was read as good.
+    /// Reads those tables of a copied database that were never read as good, or not for long. `rest` is called with the
+    /// time that the reading may take by its pace. Returns the oldest time at which one of all these tables was read as
+    /// good.
     ///
     /// # Errors
     /// [`InspectionError`]: the first table that is faulty.
@@ -133,8 +134,8 @@ impl TableInspector {
         faulty.map_or(Ok(()), |faulty| Err(InspectionError::Faulty(faulty)))
     }
 
-    /// Reads the tables whose turn it is. Returns how many bytes they have, and how many all tables have; none when there are
-    /// no tables.
+    /// Reads the tables whose turn it is. Returns how many bytes they have, and how many all tables have; none when
+    /// there are no tables.
     pub(super) fn inspect_next(&self) -> Option<(u64, u64)> {
         let live: Vec<(&'static str, Vec<String>)> =
             self.databases.iter().filter_map(|database| Some((*database, self.live(database)?))).collect();
@@ -266,7 +267,8 @@ impl TableInspector {
         }
     }
 
-    /// Damage keeps tables of the store from being rewritten and checkpoints from being taken, as when RocksDB meets it.
+    /// Damage keeps tables of the store from being rewritten and checkpoints from being taken, as when RocksDB meets
+    /// it.
     fn tell(&self, FaultyTable { table, fault, reason }: &FaultyTable) {
         let file = self.data.join(table);
         let file = file.display();
@@ -281,7 +283,8 @@ impl TableInspector {
         tracing::error!(
             %file,
             reason,
-            "a table at rest is damaged: stop the server and run `till verify`; when rows are affected, run `till repair \
+            "a table at rest is damaged: stop the server and run `till verify`; when rows are affected, run `till \
+                repair \
              rows`, or restore the directory (docs/repair.md, \"A damaged table\")"
         );
         if let Err(error) = noted {

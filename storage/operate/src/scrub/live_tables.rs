@@ -1,7 +1,7 @@
 //! The tables that a database has at a moment, by its MANIFEST.
 //!
-//! The database is opened a second time, for reading only and without its logs: this takes no lock, writes nothing, and sees
-//! the tables that the MANIFEST lists.
+//! The database is opened a second time, for reading only and without its logs: this takes no lock, writes nothing, and
+//! sees the tables that the MANIFEST lists.
 
 use std::path::Path;
 
@@ -20,9 +20,9 @@ pub(super) fn live_tables(directory: &Path, without_logs: &Path) -> Result<Vec<S
     Ok(files.into_iter().map(|file| file.name.trim_start_matches('/').to_owned()).collect())
 }
 
-/// The logs are not read: what is in them is in no table yet. Logs are tracked as by the server: RocksDB refuses to open while
-/// the MANIFEST lists a log, which it does for the moment of a flush only. Without tracking it would change that list, which
-/// no reader may do.
+/// The logs are not read: what is in them is in no table yet. Logs are tracked as by the server: RocksDB refuses to
+/// open while the MANIFEST lists a log, which it does for the moment of a flush only. Without tracking it would change
+/// that list, which no reader may do.
 fn settings(without_logs: &Path) -> Options {
     let mut tables = BlockBasedOptions::default();
     tables.disable_cache();

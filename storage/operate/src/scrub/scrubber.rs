@@ -18,7 +18,8 @@ pub struct Scrubber {
 }
 
 impl Scrubber {
-    /// Starts the scrub, which reads each table about once in the time `every`. It goes on where an earlier process was.
+    /// Starts the scrub, which reads each table about once in the time `every`. It goes on where an earlier process
+    /// was.
     ///
     /// # Errors
     /// The system's: no thread.

@@ -1,8 +1,8 @@
 //! Has RocksDB read table files whole, from the disk, and compare the checksum of each block.
 //!
-//! RocksDB reads single tables only as a part of a database. So the tables are linked into a directory of their own, for which
-//! it makes a new MANIFEST: it does so by reading every entry of each, and moves those away that it cannot read. Its own log
-//! says why.
+//! RocksDB reads single tables only as a part of a database. So the tables are linked into a directory of their own,
+//! for which it makes a new MANIFEST: it does so by reading every entry of each, and moves those away that it cannot
+//! read. Its own log says why.
 
 use std::fs::{self, File};
 use std::io;
@@ -27,11 +27,12 @@ pub enum TableFault {
     Unavailable,
 }
 
-/// Nothing when each block of a table is what was written; otherwise its fault, and the message of RocksDB or of the system.
+/// Nothing when each block of a table is what was written; otherwise its fault, and the message of RocksDB or of the
+/// system.
 pub(super) type TableVerdict = Option<(TableFault, String)>;
 
-/// Reads these tables of a directory, and says for each what was found. `scratch` is a directory on the same disk that does not
-/// exist, and does not exist afterwards.
+/// Reads these tables of a directory, and says for each what was found. `scratch` is a directory on the same disk that
+/// does not exist, and does not exist afterwards.
 pub(super) fn check_tables(directory: &Path, names: &[String], scratch: &Path) -> io::Result<Vec<TableVerdict>> {
     durable::remove_directory(scratch)?;
     fs::create_dir(scratch)?;

@@ -1,8 +1,8 @@
 //! Compares the acquirer's book with the payments: the results of the acquirer with those in the logs.
 //!
 //! Line by line, the payment's recorded result must be the line's, unless a call for it is still open. Then each
-//! merchant's captures and payouts must have the same sums: a missing line shows there. Several threads look payments up at a time,
-//! one section of the book after the other.
+//! merchant's captures and payouts must have the same sums: a missing line shows there. Several threads look payments
+//! up at a time, one section of the book after the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

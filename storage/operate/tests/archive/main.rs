@@ -33,7 +33,8 @@ impl ArchiveWorld {
         ArchiveWorld(tempfile::tempdir().expect("a temporary directory"))
     }
 
-    /// A new store with an archiver without a thread. When it archives `first`, a commit is archived before it is written.
+    /// A new store with an archiver without a thread. When it archives `first`, a commit is archived before it is
+    /// written.
     fn archived(segment_bytes: u64, first: bool) -> (ArchiveWorld, Arc<Engine>, Archiver) {
         let world = ArchiveWorld::new();
         let engine = world.engine("data");

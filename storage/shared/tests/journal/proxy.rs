@@ -18,8 +18,8 @@ pub(crate) enum Treatment {
     Dark = 2,
     /// It closes them.
     Reset = 3,
-    /// It passes on what the client says, swallows the answer, and says that the server has panicked, as one does whose disk
-    /// fails after it has written a commit.
+    /// It passes on what the client says, swallows the answer, and says that the server has panicked, as one does whose
+    /// disk fails after it has written a commit.
     Panic = 4,
 }
 
