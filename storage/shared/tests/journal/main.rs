@@ -477,8 +477,11 @@ fn a_host_that_says_nothing_does_not_hide_the_next() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = silent.local_addr().expect("it is bound").port();
     let address = format!("postgres://till@127.0.0.1:{port},127.0.0.1:{}/till", server.port());
-    let settings = JournalSettings::new(&address, "till", PATIENCE).expect("an address");
-    let journal = SharedJournal::open(&settings, Arc::new(|| {})).expect("the second host has it");
+    let settings = |patience| JournalSettings::new(&address, "till", patience).expect("an address");
+    let (patience, begun) = (Duration::from_secs(8), Instant::now());
+    JournalCopy::open(&settings(patience)).expect("the second host has it");
+    assert!(begun.elapsed() < patience, "the silent host had more than its half of the patience");
+    let journal = SharedJournal::open(&settings(PATIENCE), Arc::new(|| {})).expect("the second host has it");
     assert_eq!(commit(&journal, &[chain(SHOP).batch(&[b"1"])]), [FirstVerdict::Written]);
 }
 
