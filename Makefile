@@ -30,13 +30,14 @@ else
 test: tools
 	@tools/ensure-postgres
 ifdef NEXTEST
-	cargo nextest run --workspace --no-fail-fast --test-threads $(TEST_THREADS)
-	tools/with-postgres cargo nextest run --workspace --no-fail-fast --profile postgres-short --test-threads $(TEST_THREADS)
+	status=0; \
+	cargo nextest run --workspace --no-fail-fast --test-threads $(TEST_THREADS) || status=1; \
+	tools/with-postgres cargo nextest run --workspace --no-fail-fast --profile postgres-short --test-threads $(TEST_THREADS) || status=1; \
+	tools/ensure-browser && ($(BROWSER_SHORT)) || status=1; \
+	exit $$status
 else
-	cargo test --workspace --no-fail-fast
+	status=0; cargo test --workspace --no-fail-fast || status=1; tools/ensure-browser && ($(BROWSER_SHORT)) || status=1; exit $$status
 endif
-	@tools/ensure-browser
-	$(BROWSER_SHORT)
 endif
 
 build: tools
