@@ -68,7 +68,10 @@ fn keys_are_listed_newest_first_with_revoked_ones() {
     assert!(page[1]["revoked_at"].is_number() && page[0]["revoked_at"].is_null());
     let first = shop.call("list-keys", &json!({ "per_page": 2 })).ok();
     let rest = shop.call("list-keys", &first["next"]).ok();
-    assert_eq!(rest["page"].as_array(), Some(&page[2..].to_vec()));
+    // The key that calls was used again meanwhile, perhaps in another second.
+    let rest_ids: Vec<&str> =
+        rest["page"].as_array().expect("a page").iter().filter_map(|key| key["key_id"].as_str()).collect();
+    assert_eq!(rest_ids, listed_ids[2..]);
 }
 
 #[test]
