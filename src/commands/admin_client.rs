@@ -43,8 +43,7 @@ pub enum AdminCallError {
     /// The address is that of a Till server, but not of its admin listener.
     #[error(
         "the server at {} has no operator's call {endpoint}: this is its public listener, or it is another version. \
-            Name \
-         the admin listener: --admin-listen, TILL_ADMIN_LISTEN or admin_listen in the configuration file",
+            Name the admin listener: --admin-listen, TILL_ADMIN_LISTEN or admin_listen in the configuration file",
         host(base)
     )]
     NotAdmin {

@@ -9,6 +9,7 @@ use anyhow::Context;
 use clap::Args;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use till_actors::name_thread;
 
 use super::ExitCode;
 use super::listening::PreparedListener;
@@ -22,10 +23,8 @@ use crate::protocol::connection::ConnectionLimits;
 use crate::protocol::transport::{Listener, ListenerSettings, connections_within};
 use crate::server_status::Observation;
 use crate::service::Reloads;
-use crate::startup::check_directory;
-use crate::startup::{Assembly, assemble};
+use crate::startup::{Assembly, assemble, check_directory};
 use crate::supervision::{Notifier, Watchdog};
-use till_actors::name_thread;
 
 /// Options of `till serve`.
 #[derive(Debug, Clone, Copy, Args)]
@@ -85,8 +84,7 @@ fn tell_settings(configuration: &Configuration, log_format: LogFormat) {
         tracing::warn!(
             %admin_listen,
             "the admin listener can be reached from other machines, and has no TLS: the admin token travels in clear \
-                text. \
-             Listen on 127.0.0.1, or set admin_tls_certificate_file and admin_tls_key_file"
+                text. Listen on 127.0.0.1, or set admin_tls_certificate_file and admin_tls_key_file"
         );
     }
 }

@@ -32,8 +32,7 @@ pub(super) async fn start_and_print(service: &Shared, demo: &Demo, reached: &Rea
     let address = reached.address(&service.checkout_path(merchant_id, checkout_id));
     let text = format!(
         "\nA checkout of the demo merchant, to open in a browser. The card 4242 4242 4242 4242 pays, with any date to \
-            come and \
-         any code:\n\n  {address}\n"
+            come and any code:\n\n  {address}\n"
     );
     let _ = std::io::stdout().write_all(text.as_bytes()); // The parent process may not be reading.
     Ok(())

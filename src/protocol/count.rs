@@ -1,4 +1,4 @@
-//! What is counted at the event itself, for the program's metrics.
+//! Counters that are raised at the event itself, for the program's metrics.
 
 use std::time::Duration;
 

@@ -288,10 +288,8 @@ fn mark_as_running(data: &Path, notes: &dyn Notes) -> anyhow::Result<RunningMark
         tracing::warn!(
             directory = %data.display(),
             "this directory is a plain copy of one that a server was running on: it may have files of different \
-                moments. \
-             Run `till verify` on it, and `till resume` when its original does not run any more. To copy a store, \
-             take a \
-             checkpoint, or stop the server first."
+                moments. Run `till verify` on it, and `till resume` when its original does not run any more. To copy a \
+                store, take a checkpoint, or stop the server first."
         );
         notes.keep(PAUSED_FILE, Some(&[])).context("failed to pause the server")?;
     }
@@ -513,8 +511,7 @@ fn open_keyring(stored: Option<Vec<u8>>, roots: &[RootKey], has_records: bool) -
         None if has_records => {
             bail!(
                 "the store has records but no key ring: it cannot be used. Restore it from a checkpoint, or the \
-                    database of \
-                 the log from its backup."
+                    database of the log from its backup."
             )
         }
         None => Ok(None),

@@ -41,8 +41,7 @@ impl SharedLog {
         if let Some(directory) = exported_to(&configuration.database)? {
             bail!(
                 "an embedded store was made of the log, in {directory}: two servers would go on from the same past. \
-                    When none \
-                 will run there any more, till journal export --undo lets one start on the log"
+                    When none will run there any more, till journal export --undo lets one start on the log"
             );
         }
         match unsafe_to_use(&state) {

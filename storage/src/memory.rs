@@ -10,14 +10,14 @@ use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 use till_domain::ids::MerchantId;
 
 use crate::family::Family;
-use crate::journal::LaggingRows;
 use crate::journal::claims::{Claims, WriteOutcome};
 use crate::journal::first_commit::FirstCommit;
 use crate::journal::layout::{self, WriteSink};
-use crate::journal::{Append, AppendVerdict, Claim, Journal, JournalError, StoredRecord, StoredSnapshot};
+use crate::journal::{Append, AppendVerdict, Claim, Journal, JournalError, LaggingRows, StoredRecord, StoredSnapshot};
 use crate::positions::{CommitNumber, Epoch, Head, Sequence};
-use crate::rows::RowWrites;
-use crate::rows::{ReadAtHand, RowError, RowGate, RowPair, RowRange, RowReader, RowStore, ScanDirection, Visit};
+use crate::rows::{
+    ReadAtHand, RowError, RowGate, RowPair, RowRange, RowReader, RowStore, RowWrites, ScanDirection, Visit,
+};
 
 /// The way in which an append is to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,8 +25,7 @@ use till_storage::journal::{
 };
 use till_storage::keys::{AppliedKey, JournalKey, SnapshotKey};
 use till_storage::memory::{AppendFault, MemoryStore};
-use till_storage::rows::RowWrite;
-use till_storage::rows::{RowError, RowGate, RowRange, RowReader, RowStore, ScanDirection};
+use till_storage::rows::{RowError, RowGate, RowRange, RowReader, RowStore, RowWrite, ScanDirection};
 
 const SHOP: MerchantId = merchant(1);
 const CAFE: MerchantId = merchant(2);

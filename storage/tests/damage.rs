@@ -16,8 +16,7 @@ use till_domain::ids::MerchantId;
 use till_storage::engine::high_water::SLOT_LEN;
 use till_storage::engine::{Engine, EngineOptions, OpenError};
 use till_storage::family::Family;
-use till_storage::journal::record;
-use till_storage::journal::{AppendVerdict, Head, Journal, Sequence};
+use till_storage::journal::{AppendVerdict, Head, Journal, Sequence, record};
 use till_storage::rows::{RowReader, RowStore};
 
 const MERCHANTS: [MerchantId; 3] = [merchant(1), merchant(2), merchant(3)];

@@ -15,8 +15,7 @@ use till_storage::engine::{Engine, EngineOptions, FORMAT, OpenError, ROW_FORMAT}
 use till_storage::family::Family;
 use till_storage::journal::{AppendVerdict, CommitNumber, Journal, Sequence};
 use till_storage::keys::{GivenUpKey, MetaKey};
-use till_storage::rows::RowWrite;
-use till_storage::rows::{RowReader, RowStore};
+use till_storage::rows::{RowReader, RowStore, RowWrite};
 
 const SHOP: MerchantId = merchant(1);
 

@@ -23,8 +23,8 @@ struct Module {
 /// A file or a folder, and another one of the same folder.
 pub(crate) type Siblings = (String, String);
 
-/// What files below a directory of sources take from each other, by the files and folders of one folder that they are
-/// in: the folder with its two children, and the files.
+/// The imports between files below a directory of sources, by the two children of one folder that the files are or are
+/// in: the folder, the importing child and the imported one, and the files.
 pub(crate) fn between_siblings(sources: &str) -> BTreeMap<(String, Siblings), BTreeSet<(String, String)>> {
     let mut found: BTreeMap<_, BTreeSet<(String, String)>> = BTreeMap::new();
     for (from, to) in crate_of(sources).arrows() {
@@ -113,8 +113,7 @@ impl Crate {
         let module = self.modules.get(&at)?;
         let Some(name) = rest.first().filter(|_| steps < 8) else { return Some(&module.file) };
         let reexport = module.paths.iter().find(|(_, known_as)| known_as.as_ref() == Some(name));
-        // What is handed on from another crate, and a macro of the file, which is handed on by its name, is taken from
-        // here.
+        // An item of another crate and a macro of this file that are handed on by their names are taken from here.
         let elsewhere = reexport.and_then(|(path, _)| self.file_of(&at, path, steps + 1));
         elsewhere.or(Some(&module.file))
     }

@@ -9,8 +9,7 @@ use till_domain::records::{Balances, MerchantDirectory, Rows, Single, Unreadable
 use till_storage::shapes::MerchantReader;
 
 use super::record_counts::Counts;
-use crate::background::BackgroundRows;
-use crate::background::ScanThrottle;
+use crate::background::{BackgroundRows, ScanThrottle};
 use crate::store::Store;
 
 /// Counts overdrawn merchants periodically.

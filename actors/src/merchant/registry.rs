@@ -16,8 +16,7 @@ use super::actor::{MerchantActor, Retire, Unpublish};
 use super::reply::{Denied, Reply};
 use super::shared::SharedContext;
 use super::submission::{Held, Requester, Secret, Submit};
-use crate::background::InFlight;
-use crate::background::WorkError;
+use crate::background::{InFlight, WorkError};
 
 /// The largest number of idle actors that are retired together when the registry is full. Room for several new actors
 /// is made at once, so that not every new actor has to search for an idle one.

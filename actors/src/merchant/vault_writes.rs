@@ -3,8 +3,7 @@
 use till_domain::event::VaultWrite;
 use till_domain::ids::{CardId, MerchantId, TokenId};
 use till_storage::family::Family;
-use till_storage::rows::RowReader;
-use till_storage::rows::{RowWrite, RowWrites};
+use till_storage::rows::{RowReader, RowWrite, RowWrites};
 use till_storage::vault::{CardNumberOf, Keyring, SubjectId, VaultKey, WebhookSecretOf};
 
 use super::submission::Secret;

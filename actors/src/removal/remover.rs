@@ -11,8 +11,7 @@ use till_domain::time::Millis;
 use till_storage::shapes::MerchantReader;
 
 use super::walk::{ExpiryWalk, Finder};
-use crate::background::ScanThrottle;
-use crate::background::{BackgroundRows, WorkError};
+use crate::background::{BackgroundRows, ScanThrottle, WorkError};
 use crate::merchant::{Admission, Registry};
 
 /// The pause of a remover after it has visited every merchant.

@@ -37,8 +37,7 @@ use super::statistics::{WaitingDeliveries, WebhookStatistics};
 use crate::background::{AT_ONCE, BackgroundWork, Retry, Served, WorkError};
 use crate::clock::{Clock, OsEntropy};
 use crate::merchant::{Admission, Registry};
-use crate::outbox::WebhookEndpoint;
-use crate::outbox::WebhookQueue;
+use crate::outbox::{WebhookEndpoint, WebhookQueue};
 
 /// Events of one read.
 pub(super) const EVENTS_READ_AT_ONCE: usize = 64;

@@ -80,8 +80,7 @@ pub(super) fn trigger(configuration: &Configuration, arguments: &TriggerArgument
     let Some(plan) = plan(event) else {
         bail!(
             "payment_expired cannot be triggered: a payment expires when its customer has not acted for ten minutes, \
-                or the \
-             acquirer has not answered for an hour; `till trigger payment_action_required` begins the first"
+                or the acquirer has not answered for an hour; `till trigger payment_action_required` begins the first"
         );
     };
     let merchant = named(configuration, arguments)?;
@@ -100,8 +99,7 @@ fn named(configuration: &Configuration, arguments: &TriggerArguments) -> anyhow:
     let demo::Demo { merchant_id, installation_id, api_key } = demo::find(data)?.with_context(|| {
         format!(
             "{} has no demo merchant: start the server with `make run` (till serve --demo), name its data directory \
-                with \
-             --data, or another merchant with --key, --installation-id and --merchant-id",
+                with --data, or another merchant with --key, --installation-id and --merchant-id",
             data.display()
         )
     })?;

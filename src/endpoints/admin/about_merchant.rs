@@ -10,8 +10,7 @@ use till_domain::refusal::Refusal;
 
 use crate::endpoints::endpoint::Handler;
 use crate::endpoints::prelude::*;
-use crate::protocol::arguments::ReadArguments;
-use crate::protocol::arguments::id;
+use crate::protocol::arguments::{ReadArguments, id};
 use crate::service::refused;
 
 /// The argument that names the merchant.

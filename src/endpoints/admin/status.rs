@@ -9,8 +9,7 @@ use till_shared::SharedJournalStats;
 use crate::endpoints::prelude::*;
 use crate::process::VERSION;
 use crate::protocol::dispatch::{Function, endpoint};
-use crate::server_status::EngineObservation;
-use crate::server_status::{ServerState, ServerStatus};
+use crate::server_status::{EngineObservation, ServerState, ServerStatus};
 use crate::service::NewestCheckpoint;
 
 object! {

@@ -108,8 +108,7 @@ async fn retrieve_checkout(service: Shared, call: Call<MerchantCaller>) -> Resul
 /// The refusal of a checkout that a reference does not open. It does not tell whether there is one.
 fn no_such_checkout() -> ApiError {
     let message = "No checkout of this installation opens with this checkout_id. Send the last segment of the address \
-        that \
-                   start-checkout answered, whole: id, full stop and secret.";
+        that start-checkout answered, whole: id, full stop and secret.";
     ApiError::not_found("checkout_id", message)
 }
 

@@ -180,9 +180,8 @@ impl ApiError {
     /// server.
     #[must_use]
     pub fn foreign_host() -> ApiError {
-        let message = "This listener does not answer for this Host. Call it by its IP address, as localhost, or by \
-            the name \
-                       in its admin_listen; have a proxy in front of it send one of them.";
+        let message = "This listener does not answer for this Host. Call it by its IP address, as localhost, or by the \
+            name in its admin_listen; have a proxy in front of it send one of them.";
         ApiError::new(Code::MisdirectedRequest, message)
     }
 

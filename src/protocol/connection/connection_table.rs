@@ -91,6 +91,7 @@ impl ConnectionTable {
         ConnectionTable { limits, started: Instant::now(), listener, counters, counts: Mutex::default() }
     }
 
+    /// The counters of its listener.
     pub(in crate::protocol) fn counters(&self) -> &dyn Count {
         &*self.counters
     }

@@ -138,12 +138,12 @@ impl OpenConnection {
         self.waiting.set(Some(context.waker().clone()));
     }
 
-    /// Permits the eviction of the connection while it waits for the other end.
     /// The counters of its listener.
     pub(in crate::protocol) fn counters(&self) -> &dyn Count {
         self.table.counters()
     }
 
+    /// Permits the eviction of the connection while it waits for the other end.
     pub(in crate::protocol) fn permit_eviction(&self) {
         let position = (self.idle_since.get(), self.number);
         if self.owner.get().is_some() {

@@ -13,8 +13,7 @@ use zeroize::Zeroize;
 
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::connection::announced_length;
-use crate::protocol::declaration::PIPELINE;
-use crate::protocol::declaration::{Declaration, Package};
+use crate::protocol::declaration::{Declaration, PIPELINE, Package};
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::unknown_arguments;
 use crate::protocol::json::{Bounds, ExpectedValue, Malformed, Object, UNKNOWN_NAMES_MAX, Unread, read_object};

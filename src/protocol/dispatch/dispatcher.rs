@@ -130,7 +130,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         DispatcherBuilder::new(packages, authenticate)
     }
 
-    /// What counts the answers.
+    /// The counters of the answers.
     pub(in crate::protocol) fn counters(&self) -> Arc<dyn Count> {
         Arc::clone(&self.counters)
     }

@@ -16,8 +16,7 @@ use super::hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, No
 use super::large_answers::{UNFETCHED_BYTES_MAX, reserve};
 use super::{Call, Dispatcher, Entrance, Reply, endpoint};
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::connection::ConnectionLimits;
-use crate::protocol::connection::ShareOf;
+use crate::protocol::connection::{ConnectionLimits, ShareOf};
 use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType, page_arguments};
 use crate::protocol::field;
 use crate::protocol::transport::{Listener, ListenerSettings, ReservedAddress};

@@ -123,7 +123,7 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
         DispatcherBuilder { observe: Some(observe), ..self }
     }
 
-    /// Sets what counts answers and connections; they are not counted by default.
+    /// Sets the counters of answers and connections; nothing is counted by default.
     #[must_use]
     pub fn counters(self, counters: Arc<dyn Count>) -> DispatcherBuilder<C> {
         DispatcherBuilder { counters, ..self }

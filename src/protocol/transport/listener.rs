@@ -28,9 +28,7 @@ use tokio_rustls::TlsAcceptor;
 use super::pulse::Pulse;
 use super::send_bounds::{self, STALLED_MAX};
 use super::socket::{DISCONNECT_TIMEOUT, Socket, Transport, send_last};
-use crate::protocol::connection::ForwardedHeader;
-use crate::protocol::connection::OpenConnection;
-use crate::protocol::connection::{ConnectionLimits, ConnectionTable};
+use crate::protocol::connection::{ConnectionLimits, ConnectionTable, ForwardedHeader, OpenConnection};
 use crate::protocol::dispatch::{
     AuthenticatedCaller, Dispatcher, Entrance, HEAD_ARRIVAL_MAX, SLICE_BYTES, answer_to_refused_connection,
 };

@@ -9,8 +9,7 @@ use till_domain::records::{Installations, MerchantDirectory, Profiles, Rows, Sin
 use till_domain::refusal::Refusal;
 
 use crate::protocol::api_error::ApiError;
-use crate::protocol::arguments::id;
-use crate::protocol::arguments::{ArgumentSet, arguments};
+use crate::protocol::arguments::{ArgumentSet, arguments, id};
 use crate::protocol::connection::address_group;
 use crate::protocol::dispatch::Call;
 use crate::protocol::json::{Json, Object};

@@ -219,8 +219,7 @@ refusals! {
         "The checkout takes no new payment: it is {}. Start another one.", status.name();
     NoMethodLeft { obstacles } = NotSupported { "payment_methods": by_method(obstacles) },
         "None of these payment methods is enabled for this merchant, captures as asked and can carry the amount: \
-            details \
-         say why. Leave payment_methods out to offer all that do; CAPTURES_AT_ONCE needs capture: true.";
+            details say why. Leave payment_methods out to offer all that do; CAPTURES_AT_ONCE needs capture: true.";
     SavingNotOffered = InvalidArguments(invalid "save_card"),
         "is possible only for a checkout that was started with offer_saved_cards: true";
     PageOfAnotherOrigin = InvalidArguments(invalid "page_url"),

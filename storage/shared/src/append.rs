@@ -44,12 +44,12 @@ fn text(schema: &str, deletes: bool) -> String {
               won as (update {schema}.shard t set commits = r.commits + 1, records = t.records + r.records from req r
                       where t.shard = r.shard and t.epoch = r.epoch and t.commits = r.commits returning t.shard),
               rec as (insert into {schema}.record (merchant_id, sequence, bytes)
-                      select w.m, w.s, w.b from unnest($5::smallint[], $6::uuid[], $7::bigint[], $8::bytea[]) w(sh, \
-                      m, s, b)
+                      select w.m, w.s, w.b
+                      from unnest($5::smallint[], $6::uuid[], $7::bigint[], $8::bytea[]) w(sh, m, s, b)
                       where w.sh in (select shard from won)),
               put as (insert into {schema}.row (family, key, value)
-                      select w.f, w.k, w.v from unnest($9::smallint[], $10::smallint[], $11::bytea[], $12::bytea[]) \
-                      w(sh, f, k, v)
+                      select w.f, w.k, w.v
+                      from unnest($9::smallint[], $10::smallint[], $11::bytea[], $12::bytea[]) w(sh, f, k, v)
                       where w.sh in (select shard from won)
                       on conflict (family, key) do update set value = excluded.value){}
          select shard from won",

@@ -8,8 +8,7 @@ use till_storage::family::Family;
 use till_storage::journal::first_commit::{FirstRows, FirstVerdict};
 use till_storage::journal::layout::each_log;
 use till_storage::journal::{Append, CommitNumber, Epoch, Head, Journal, JournalError, following};
-use till_storage::rows::{RowPair, RowRange, RowReader};
-use till_storage::rows::{RowWrite, RowWrites};
+use till_storage::rows::{RowPair, RowRange, RowReader, RowWrite, RowWrites};
 
 use crate::connection::Connection;
 use crate::copying::JournalCopy;

@@ -8,9 +8,8 @@ use crate::rows::{RowError, RowRange, RowReader, Visit};
 use super::table_damage;
 
 /// The line about a damaged table of the store.
-const TABLE_IS_DAMAGED: &str = "a table is damaged, and no checkpoint is taken: stop the server and run `till \
-    verify`; when rows are affected, run `till \
-     repair rows`, or restore the directory (docs/repair.md, \"A damaged table\")";
+const TABLE_IS_DAMAGED: &str = "a table is damaged, and no checkpoint is taken: stop the server and run `till verify`; \
+    when rows are affected, run `till repair rows`, or restore the directory (docs/repair.md, \"A damaged table\")";
 
 /// A reader of a running store.
 pub(super) struct Noting<'a, R> {

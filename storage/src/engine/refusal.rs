@@ -102,8 +102,7 @@ pub enum OpenError {
     #[error(
         "opening the database did not end within {limit:?}: the disk hangs, or is slow (open_seconds_max), or a record \
          is damaged so that reading it has no end: restore a checkpoint, with the archive if there is one, or start \
-         once \
-         with accept_loss_up_to = {acknowledged} (docs/repair.md, \"Giving up commits\")"
+         once with accept_loss_up_to = {acknowledged} (docs/repair.md, \"Giving up commits\")"
     )]
     TimedOut {
         /// The time limit.

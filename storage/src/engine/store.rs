@@ -14,15 +14,13 @@ use till_domain::ids::MerchantId;
 use crate::archive_queue::queue_value;
 use crate::commit::Histogram;
 use crate::family::Family;
-use crate::journal::LaggingRows;
 use crate::journal::claims::{Claims, WriteOutcome, WritePlan};
 use crate::journal::first_commit::{FirstCommit, LogElsewhere};
 use crate::journal::layout::{self, WriteSink};
-use crate::journal::{Append, AppendVerdict, Claim, Journal, JournalError, StoredRecord, StoredSnapshot};
+use crate::journal::{Append, AppendVerdict, Claim, Journal, JournalError, LaggingRows, StoredRecord, StoredSnapshot};
 use crate::keys::{MetaKey, UnarchivedKey};
 use crate::positions::{CommitNumber, Epoch, Head, Sequence};
-use crate::rows::RowWrites;
-use crate::rows::{ReadAtHand, RowError, RowGate, RowRange, RowReader, RowStore, Visit};
+use crate::rows::{ReadAtHand, RowError, RowGate, RowRange, RowReader, RowStore, RowWrites, Visit};
 use crate::statistics::StatisticsSource;
 
 use super::auxiliary::link_database;

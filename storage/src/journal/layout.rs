@@ -11,14 +11,13 @@ use crate::family::Family;
 use crate::keys::{
     AppliedKey, HEAD_LEN, HeadKey, JournalKey, MERCHANT_LEN, MetaKey, SnapshotKey, decode_head, encode_head,
 };
-use crate::rows::{RowError, RowPair, RowRange, RowReader};
+use crate::rows::{RowError, RowPair, RowRange, RowReader, RowWrite};
 
 use super::by_merchant::ByMerchant;
 use super::claims::{Durable, PlannedBatch, WritePlan};
 use super::snapshot::{self, SNAPSHOTS_KEPT};
 use super::{Append, EncodedRecord, JournalError, READ_BYTES_MAX, RecordHeader, StoredRecord, StoredSnapshot, record};
 use crate::positions::{CommitNumber, Head, Sequence};
-use crate::rows::RowWrite;
 
 /// Bytes before a stored record.
 const COMMIT_LEN: usize = 8 + 4;

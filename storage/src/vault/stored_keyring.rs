@@ -1,8 +1,7 @@
 //! The row of the key ring.
 
 use crate::family::Family;
-use crate::rows::{RowError, RowReader};
-use crate::rows::{RowWrite, RowWrites};
+use crate::rows::{RowError, RowReader, RowWrite, RowWrites};
 
 use super::VaultKey;
 

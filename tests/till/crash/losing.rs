@@ -80,7 +80,7 @@ pub(super) fn lose(round: &mut Round, rig: &mut Rig, lasts: Duration, by_another
     judge(&mut round.server, &mut invited, by_another.is_some());
 }
 
-/// As many changes of one merchant as this server may have made itself: counts agree by chance.
+/// Another server changes the same merchant: the number of its commits may be that of the commits that were lost.
 fn write_by_another(start: &Start, shop: &Shop) {
     let mut other = start.server();
     for number in 0..5 {

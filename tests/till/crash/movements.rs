@@ -69,9 +69,8 @@ impl fmt::Display for Movements {
         write!(
             f,
             "{captures} captures and {refused_captures} refused ones, {with_interest} with interest, {voids} voids, \
-                {reversals} reversals, \
-             {refunds} refunds and {failed_refunds} failed ones, {payouts} payouts and {failed_payouts} failed ones, \
-             {invoices} invoices, {disputes}"
+                {reversals} reversals, {refunds} refunds and {failed_refunds} failed ones, {payouts} payouts and \
+                {failed_payouts} failed ones, {invoices} invoices, {disputes}"
         )
     }
 }
@@ -97,8 +96,7 @@ impl fmt::Display for Disputes {
         write!(
             f,
             "{of_cards} disputes of cards and {of_the_operator} of the operator, of which {challenged} were \
-                challenged, \
-             {escalated} escalated, {won} won, {lost} lost, {conceded} conceded"
+                challenged, {escalated} escalated, {won} won, {lost} lost, {conceded} conceded"
         )
     }
 }

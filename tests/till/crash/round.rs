@@ -164,8 +164,7 @@ impl Round {
         let starts: Vec<String> = self.starts.iter().map(|start| start.as_millis().to_string()).collect();
         format!(
             "{acknowledged} acknowledged, {refused} refused, {unacknowledged} unacknowledged of which {found} were \
-                done, \
-             {}, {}, {}, started again in {} ms",
+                done, {}, {}, {}, started again in {} ms",
             Movements::of(&self.truths),
             self.calendar.report(),
             self.customers.report(),

@@ -98,9 +98,8 @@ impl FromStr for FailIf {
         let wrong = |reason: &str| {
             let metrics: Vec<String> = Metric::value_variants().iter().map(ToString::to_string).collect();
             format!(
-                "{reason}; write a metric, one of > >= < <=, and a bound: 'p99>50ms', 'rate<1000', 'errors>0', or \
-                    with a \
-                 step 'capture-payment.p99>50ms'. Metrics are {}; spans of time have a unit (us, ms, s)",
+                "{reason}; write a metric, one of > >= < <=, and a bound: 'p99>50ms', 'rate<1000', 'errors>0', or with \
+                    a step 'capture-payment.p99>50ms'. Metrics are {}; spans of time have a unit (us, ms, s)",
                 metrics.join(", ")
             )
         };

@@ -6,9 +6,8 @@ use crate::recording::BUSY_SHARE;
 
 /// A closed loop calls a slow server less often, and so leaves out the waits of callers who do not wait for each other.
 pub(super) const CLOSED_LOOP: &str = "NOTE: p99 and all other latencies are those of a closed loop: each connection \
-    sends its next \
-    call only after the answer. The waits that callers would have had while the server was slow are not counted. \
-    Use --rate to count them.";
+    sends its next call only after the answer. The waits that callers would have had while the server was slow are not \
+    counted. Use --rate to count them.";
 
 /// Figures of payments without the cost of a disk.
 const IN_MEMORY: &str = "NOTE: the data is in memory (tmpfs), where a sync costs nothing; see --server-directory";

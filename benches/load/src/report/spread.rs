@@ -79,9 +79,8 @@ pub(super) fn too_few_runs(first: usize, second: usize) -> Option<String> {
     (chance(first, second) > CHANCE_MAX).then(|| {
         format!(
             "TOO FEW RUNS: with {first} and {second} runs of the same program, ranges are apart in {:.0} % of all \
-                cases, \
-             by chance alone. Give several of each, made in turns: till-bench compare \
-             A1.json,A2.json,A3.json,A4.json B1.json,B2.json,B3.json,B4.json",
+                cases, by chance alone. Give several of each, made in turns: till-bench compare \
+                A1.json,A2.json,A3.json,A4.json B1.json,B2.json,B3.json,B4.json",
             chance(first, second) * 100.0
         )
     })

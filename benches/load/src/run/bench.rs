@@ -77,8 +77,7 @@ fn search_length(plan: &Plan) -> String {
     };
     format!(
         "searching: at most {TRIES_MAX} runs of {run:.1} s, {minutes:.0} min in all, and usually a third of \
-            them{longer}. \
-         What is made before each run and waited for after it comes on top"
+            them{longer}. What is made before each run and waited for after it comes on top"
     )
 }
 

@@ -83,8 +83,7 @@ pub(super) fn accepted<'a>(what: &str, answer: Result<HttpAnswer<'a>, CallFailur
     let hint = match answer.error_code().as_str() {
         "RATE_LIMITED" => {
             "; start the server with higher rates of the settings sdk_calls_ and sdk_writes_: all customers share a \
-                few \
-             addresses"
+                few addresses"
         }
         "INVALID_ARGUMENTS" if String::from_utf8_lossy(answer.body).contains("destination_url") => {
             "; start the server with TILL_WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8: the webhooks of a run lead to \

@@ -26,11 +26,10 @@ static RETRIEVE_METADATA: Declaration = Declaration {
     name: "retrieve-metadata",
     summary: "Returns a metadata record, or its value alone.",
     docs: "With `path`, `metadata` is the value at the path. A set of more than 10,000 items at the path is answered \
-        page \
-           by page: the record has the members `previous` and `next`, the bodies of the calls for the adjacent pages; \
-           with `data_only` the answer is an object of `previous`, `page` and `next`. Any paging argument asks for \
-           such a page of a smaller set, too. A page may end early when its items are large. Larger sets below the \
-           path stand there with their first items, and `truncated` lists the bodies of the calls for the rest.",
+        page by page: the record has the members `previous` and `next`, the bodies of the calls for the adjacent \
+        pages; with `data_only` the answer is an object of `previous`, `page` and `next`. Any paging argument asks for \
+        such a page of a smaller set, too. A page may end early when its items are large. Larger sets below the path \
+        stand there with their first items, and `truncated` lists the bodies of the calls for the rest.",
     arguments: RETRIEVED.declared,
     returns: Returns::AnyOf(&[&METADATA, &METADATA_ITEMS]),
     errors: &[DeclaredError::when(

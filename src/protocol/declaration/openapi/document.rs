@@ -12,9 +12,8 @@ use crate::protocol::version::ApiVersion;
 
 /// The description of refusals, once for all operations.
 const REFUSALS: &str = "A call that is refused answers status 400 with an error triple, `[code, message, details]`. A \
-    caller that sends \
-     `Accept: application/problem+json` gets RFC 9457 problem details instead, under the status that the code has \
-     there.";
+    caller that sends `Accept: application/problem+json` gets RFC 9457 problem details instead, under the status that \
+    the code has there.";
 
 /// Describes the interfaces of one listener, whose base address is `base_url`, and what the server delivers itself. The
 /// bodies of that are objects that an endpoint answers, too.

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::protocol::declaration::AMOUNT_MAX;
-use crate::protocol::declaration::{Integer, Text, TextKind, ValueType};
+use crate::protocol::declaration::{AMOUNT_MAX, Integer, Text, TextKind, ValueType};
 
 /// The schema of a type.
 pub(super) fn schema(value_type: &ValueType) -> Value {

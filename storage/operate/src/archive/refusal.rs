@@ -96,9 +96,8 @@ pub enum ArchiveError {
     },
     /// Later writes to the file are archived nowhere.
     #[error(
-        "{file} was moved away, deleted or replaced while it was written to: put the archive's directory back, or \
-            name an empty \
-         one and take a checkpoint"
+        "{file} was moved away, deleted or replaced while it was written to: put the archive's directory back, or name \
+            an empty one and take a checkpoint"
     )]
     Replaced {
         /// The open segment.
@@ -115,9 +114,8 @@ pub enum ArchiveError {
     },
     /// The archive and the store have different histories.
     #[error(
-        "commit {commit} of the archive {archive} is not the one of this store: they have gone different ways. To \
-         go on with this store, name an empty directory and take a checkpoint; what only the archive has is restored \
-         to \
+        "commit {commit} of the archive {archive} is not the one of this store: they have gone different ways. To go \
+         on with this store, name an empty directory and take a checkpoint; what only the archive has is restored to \
          another data directory"
     )]
     OtherHistory {

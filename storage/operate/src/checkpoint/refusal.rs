@@ -56,10 +56,8 @@ pub enum CheckpointError {
     /// A copy of a damaged table is of no use, and taking it would push older, good ones out.
     #[error(
         "the table {tables} is damaged, and a checkpoint would have the damage too. Keep the older ones. Stop the \
-            server and run \
-         `till verify`; when rows are affected, run `till repair rows`, or restore the directory (docs/repair.md, \"A \
-         damaged \
-         table\")"
+            server and run `till verify`; when rows are affected, run `till repair rows`, or restore the directory \
+            (docs/repair.md, \"A damaged table\")"
     )]
     TableDamaged {
         /// The paths of the damaged tables below the data directory.

@@ -284,8 +284,7 @@ impl TableInspector {
             %file,
             reason,
             "a table at rest is damaged: stop the server and run `till verify`; when rows are affected, run `till \
-                repair \
-             rows`, or restore the directory (docs/repair.md, \"A damaged table\")"
+                repair rows`, or restore the directory (docs/repair.md, \"A damaged table\")"
         );
         if let Err(error) = noted {
             tracing::error!(%error, "the note about a damaged table could not be written");

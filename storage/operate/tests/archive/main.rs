@@ -20,8 +20,7 @@ use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
 use till_storage::journal::{AppendVerdict, CommitNumber, Journal};
 use till_storage::keys::UnarchivedKey;
-use till_storage::rows::RowWrite;
-use till_storage::rows::{RowRange, RowReader};
+use till_storage::rows::{RowRange, RowReader, RowWrite};
 
 /// Large enough that everything of a small test is in one segment.
 const ONE_SEGMENT: u64 = 1 << 30;

@@ -21,8 +21,7 @@ use till_sandbox::book::{Book, MemoryBook, RocksBook};
 use till_storage::engine::{Engine, EngineOptions, StoppedStore};
 use till_storage::family::Family;
 use till_storage::journal::{Append, AppendVerdict, BatchId, CommitNumber, Journal, Sequence, layout, record};
-use till_storage::rows::{RowRange, RowReader};
-use till_storage::rows::{RowWrite, RowWrites};
+use till_storage::rows::{RowRange, RowReader, RowWrite, RowWrites};
 use till_storage::vault::Keyring;
 
 /// Offset of the kind in the key of a row of the vault, and the kind of a customer's subject key.

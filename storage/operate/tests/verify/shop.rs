@@ -28,8 +28,7 @@ use till_sandbox::book::{
 use till_storage::family::Family;
 use till_storage::journal::record::{self, RecordHeader, RecordType};
 use till_storage::journal::{Append, AppendVerdict, BatchId, Epoch, Head, Journal, SnapshotWrite};
-use till_storage::rows::{RowRange, RowStore, ScanDirection};
-use till_storage::rows::{RowWrite, RowWrites};
+use till_storage::rows::{RowRange, RowStore, RowWrite, RowWrites, ScanDirection};
 use till_storage::shapes::{self, KeyParts, MerchantPersonal, MerchantReader, TableKind};
 use till_storage::vault::{
     CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey, WEBHOOK_SECRET_LEN, WebhookSecretBytes,
