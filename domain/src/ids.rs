@@ -2,7 +2,8 @@
 //!
 //! Source: the TypeID specification 0.3 for the text form, RFC 9562 section 5.7 for the bits.
 
-use std::fmt;
+use std::fmt::{self, Display};
+use std::str::FromStr;
 
 use uuid::{Builder, Uuid};
 
@@ -173,9 +174,11 @@ pub trait Entropy {
 }
 
 /// The common interface of the types of ids.
-pub trait Id: Copy {
+pub trait Id: Copy + FromStr + Display {
     /// The prefix of the kind, without the underscore.
     const PREFIX: &'static str;
+    /// The words for such an id in messages, with its prefix, as in "a payment id (pay_...)".
+    const DESCRIPTION: &'static str;
     /// The id with these bits.
     fn from_raw(raw: RawId) -> Self;
     /// The bits without the kind.
@@ -213,7 +216,7 @@ impl<I: fmt::Display> fmt::Display for IdOrExternalId<I> {
 
 /// Declares a type for each kind of id with its prefix, and [`each_id!`] of them all.
 macro_rules! id_types {
-    ($dollar:tt $($(#[$doc:meta])* $name:ident = $prefix:literal;)+) => {$(
+    ($dollar:tt $($(#[$doc:meta])* $name:ident = $prefix:literal, $description:literal;)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(RawId);
@@ -249,6 +252,7 @@ macro_rules! id_types {
 
         impl Id for $name {
             const PREFIX: &'static str = $prefix;
+            const DESCRIPTION: &'static str = concat!($description, " (", $prefix, "_...)");
 
             fn from_raw(raw: RawId) -> Self {
                 Self(raw)
@@ -295,55 +299,55 @@ macro_rules! id_types {
 // The sign is written here because a macro that is declared by another cannot write it otherwise.
 id_types! { $
     /// One merchant: the owner of a log, and the boundary of isolation.
-    MerchantId = "mer";
+    MerchantId = "mer", "a merchant id";
     /// One payment of one merchant.
-    PaymentId = "pay";
+    PaymentId = "pay", "a payment id";
     /// One selection of a payment method in the customer's client, with its amount.
-    SessionId = "pse";
+    SessionId = "pse", "a payment session id";
     /// One checkout: an amount with an address at which a customer pays it.
-    CheckoutId = "chk";
+    CheckoutId = "chk", "a checkout id";
     /// One tokenized card, for one use or for several.
-    TokenId = "tok";
+    TokenId = "tok", "a card token";
     /// One customer (contact) of a merchant.
-    CustomerId = "ctc";
+    CustomerId = "ctc", "a customer id";
     /// One saved card of a customer.
-    CardId = "crd";
+    CardId = "crd", "a card id";
     /// One top-up of a merchant's balance.
-    TopupId = "tup";
+    TopupId = "tup", "a top-up id";
     /// One double-entry transaction of the ledger.
-    TransactionId = "txn";
+    TransactionId = "txn", "a transaction id";
     /// One entry of a ledger transaction.
-    EntryId = "ent";
+    EntryId = "ent", "an entry id";
     /// One entry of the activity log.
-    ActivityId = "act";
+    ActivityId = "act", "an activity log id";
     /// The uid of an API key.
-    KeyId = "key";
+    KeyId = "key", "a key id";
     /// One installation of a client SDK: a site, an app, a terminal.
-    InstallationId = "ins";
+    InstallationId = "ins", "an installation id";
     /// One refund of a payment.
-    RefundId = "rfn";
+    RefundId = "rfn", "a refund id";
     /// One dispute of a payment.
-    DisputeId = "dsp";
+    DisputeId = "dsp", "a dispute id";
     /// One payout of a merchant's balance.
-    PayoutId = "pyo";
+    PayoutId = "pyo", "a payout id";
     /// One invoice that was charged to a merchant's balance.
-    InvoiceId = "inv";
+    InvoiceId = "inv", "an invoice id";
     /// One statement: a month of a merchant's balance that is over.
-    StatementId = "stm";
+    StatementId = "stm", "a statement id";
     /// One webhook: an endpoint of a merchant that events are delivered to.
-    WebhookId = "whe";
+    WebhookId = "whe", "a webhook id";
     /// One event of a merchant, as webhooks deliver it.
-    WebhookEventId = "evt";
+    WebhookEventId = "evt", "an event id";
     /// One delivery of one event to one webhook.
-    DeliveryId = "dlv";
+    DeliveryId = "dlv", "a delivery id";
     /// One user: a member of a merchant's team.
-    UserId = "usr";
+    UserId = "usr", "a user id";
     /// One invitation to a merchant's team.
-    InvitationId = "ivt";
+    InvitationId = "ivt", "an invitation id";
     /// One plan of the catalogue.
-    PlanId = "pln";
+    PlanId = "pln", "a plan id";
     /// One metadata record, from its creation until it is deleted or expires.
-    MetadataId = "mtd";
+    MetadataId = "mtd", "a cursor that a page of this list named";
 }
 
 #[cfg(test)]

@@ -7,11 +7,7 @@ use till_domain::card::SaveCard;
 use till_domain::card_number::is_card_number_as_a_whole;
 use till_domain::checkout::CheckoutRef;
 use till_domain::customer::{CardRef, CustomerRef};
-use till_domain::ids::{
-    ActivityId, CardId, CheckoutId, CustomerId, DeliveryId, DisputeId, EntryId, IdOrExternalId, InstallationId,
-    InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, PlanId, RefundId, SessionId, StatementId,
-    TokenId, TopupId, UserId, WebhookEventId, WebhookId,
-};
+use till_domain::ids::{IdOrExternalId, SessionId, TokenId};
 use till_domain::merchant::PaymentMethod;
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::payment::PaymentRef;
@@ -22,7 +18,7 @@ use till_domain::text::{
 };
 use till_domain::time::Millis;
 
-use crate::protocol::arguments::{Field, FieldOf, NamedId, id};
+use crate::protocol::arguments::{Field, FieldOf, id};
 use crate::protocol::declaration::{Integer, Text, ValueType, words_of};
 use crate::protocol::field;
 use crate::protocol::json::Json;
@@ -37,49 +33,6 @@ const NO_PLACES: [&str; 4] = ["localtime", "posixrules", "Factory", "Etc/Unknown
 
 /// The largest number of seconds that JSON readers keep exactly.
 const SECONDS_MAX: u64 = (1 << 53) - 1;
-
-/// The phrases for ids that calls name.
-macro_rules! named_ids {
-    ($($id:ident: $what:literal;)+) => {$(
-        impl NamedId for $id {
-            const WHAT: &'static str = $what;
-        }
-    )+
-
-    /// The words for what a text names, when it is an id.
-    pub(super) fn words_for(text: &str) -> Option<&'static str> {
-        $(if text.parse::<$id>().is_ok() {
-            return Some($what);
-        })+
-        None
-    }};
-}
-
-named_ids! {
-    ActivityId: "an activity log id (act_...)";
-    CardId: "a card id (crd_...)";
-    CheckoutId: "a checkout id (chk_...)";
-    CustomerId: "a customer id (ctc_...)";
-    DeliveryId: "a delivery id (dlv_...)";
-    DisputeId: "a dispute id (dsp_...)";
-    EntryId: "an entry id (ent_...)";
-    InstallationId: "an installation id (ins_...)";
-    InvitationId: "an invitation id (ivt_...)";
-    KeyId: "a key id (key_...)";
-    MerchantId: "a merchant id (mer_...)";
-    MetadataId: "a cursor that a page of this list named (mtd_...)";
-    PaymentId: "a payment id (pay_...)";
-    PayoutId: "a payout id (pyo_...)";
-    PlanId: "a plan id (pln_...)";
-    RefundId: "a refund id (rfn_...)";
-    SessionId: "a payment session id (pse_...)";
-    StatementId: "a statement id (stm_...)";
-    TokenId: "a card token (tok_...)";
-    TopupId: "a top-up id (tup_...)";
-    UserId: "a user id (usr_...)";
-    WebhookEventId: "an event id (evt_...)";
-    WebhookId: "a webhook id (whe_...)";
-}
 
 /// The closed list of words of a domain type, as [`words_of!`] takes it.
 macro_rules! words {

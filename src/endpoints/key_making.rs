@@ -1,8 +1,8 @@
 //! Creation of API keys, for the operator and for merchants' own programs.
 
 use crate::endpoints::forms::{NAME, time};
+use crate::endpoints::shapes::object::object;
 use crate::protocol::arguments::{ArgumentSet, Required, arguments, id};
-use crate::protocol::declaration::object;
 use crate::protocol::dispatch::{Call, Reply};
 use till_actors::Secret;
 use till_domain::command::{Caller, Command, GenerateKey};

@@ -3,22 +3,22 @@
 use std::fmt::Display;
 
 use serde::Serialize;
-use till_domain::ids::{CheckoutId, IdOrExternalId, SessionId};
+use till_domain::each_id;
+use till_domain::ids::{CheckoutId, Id, IdOrExternalId, SessionId};
 use till_domain::records::{Rows, Table};
 use till_domain::text::ExternalId;
 use till_storage::shapes::StoredTable;
 
 use super::created_at::{CreatedAt, MerchantClock};
-use super::forms::words_for;
 use crate::access::MerchantCaller;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::arguments::{ArgumentSet, NamedId, Required, page};
+use crate::protocol::arguments::{ArgumentSet, Required, page};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field::PageRequest;
 use crate::service::{Reader, Service, Shared, read_index_span, read_page, read_span};
 
 /// A kind of object, by the table of its rows.
-pub(super) trait Kind: StoredTable<Key: NamedId> {
+pub(super) trait Kind: StoredTable<Key: Id> {
     /// The data that the forms of objects need besides their rows; it is read once a call.
     type Context;
 
@@ -34,7 +34,7 @@ pub(super) trait Kind: StoredTable<Key: NamedId> {
 }
 
 /// A kind of object that calls name.
-pub(super) trait NamedKind: StoredTable<Key: NamedId> {
+pub(super) trait NamedKind: StoredTable<Key: Id> {
     /// The type of the names of objects in calls.
     type Name: Display;
 
@@ -137,13 +137,28 @@ pub(super) fn row_under<T: Table>(reader: &Reader<'_>, id: &T::Key) -> Result<Op
     Ok(reader.get::<T>(id.clone())?)
 }
 
+/// Declares the search for the kind of an id.
+macro_rules! kinds_of_ids {
+    ($($id:ty)+) => {
+        /// The words for what a text names, when it is an id.
+        fn description_of(text: &str) -> Option<&'static str> {
+            $(if text.parse::<$id>().is_ok() {
+                return Some(<$id>::DESCRIPTION);
+            })+
+            None
+        }
+    };
+}
+
+each_id!(kinds_of_ids);
+
 /// The advice about a name that no object has and that is the address of a checkout, or an id of another kind.
-fn misplaced<K: NamedId>(name: &str) -> Option<String> {
-    if K::WHAT == CheckoutId::WHAT && name.contains("://") {
+fn misplaced<K: Id>(name: &str) -> Option<String> {
+    if K::DESCRIPTION == CheckoutId::DESCRIPTION && name.contains("://") {
         return Some("Of an address, send the last segment alone.".to_owned());
     }
-    let words = words_for(name).filter(|words| *words != K::WHAT)?;
-    let taken_by = if words == SessionId::WHAT {
+    let words = description_of(name).filter(|words| *words != K::DESCRIPTION)?;
+    let taken_by = if words == SessionId::DESCRIPTION {
         ", which initiate-payment-flow takes, and retrieve-payment-session of /sdk: a payment has an id of its own"
     } else {
         ""

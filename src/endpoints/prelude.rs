@@ -2,11 +2,12 @@
 
 pub(super) use super::endpoint::{Endpoint, Endpoints};
 pub(super) use super::kinds::{Kind, NamedKind, find, kind, list, named_kind, row_of, row_under};
+pub(super) use super::shapes::object::object;
 pub(super) use crate::access::{MerchantCaller, Operator};
 pub(super) use crate::protocol::api_error::{ApiError, Code};
 pub(super) use crate::protocol::arguments::{ArgumentSet, Field, Optional, Required, arguments, page};
 pub(super) use crate::protocol::declaration::{
-    Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType, object, page_arguments, words_of,
+    Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType, page_arguments, words_of,
 };
 pub(super) use crate::protocol::dispatch::{Call, Reply};
 pub(super) use crate::protocol::field::PageRequest;

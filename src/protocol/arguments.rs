@@ -1,8 +1,6 @@
 //! Arguments that are declared once: one line has the name, the type, the parser and the description of an argument.
 
-use std::fmt::Display;
 use std::marker::PhantomData;
-use std::str::FromStr;
 
 use till_domain::ids::Id;
 
@@ -162,15 +160,12 @@ impl<T, X> ReadArguments<X> for ArgumentSet<T, X> {
     }
 }
 
-/// An id of a kind of object that calls name.
-pub trait NamedId: Id + FromStr + Display {
-    /// The words for the value to send, with the prefix, as in "a payment id (pay_...)".
-    const WHAT: &'static str;
-}
-
 /// An id of one kind.
-pub(crate) const fn id<T: NamedId>() -> Field<T> {
-    Field { value_type: ValueType::Id(T::PREFIX), parse: |value| field::from_text(T::WHAT, str::parse::<T>)(value) }
+pub(crate) const fn id<T: Id>() -> Field<T> {
+    Field {
+        value_type: ValueType::Id(T::PREFIX),
+        parse: |value| field::from_text(T::DESCRIPTION, str::parse::<T>)(value),
+    }
 }
 
 /// The three arguments that select a page of a list.
@@ -179,11 +174,11 @@ pub struct PageArguments<K> {
 }
 
 /// The page of a list of objects with ids of this kind.
-pub const fn page<K: NamedId>() -> PageArguments<K> {
+pub const fn page<K: Id>() -> PageArguments<K> {
     PageArguments { kind: PhantomData }
 }
 
-impl<K: NamedId> PageArguments<K> {
+impl<K: Id> PageArguments<K> {
     /// The same: the arguments have names of their own.
     pub const fn or_named(self, _: &'static str) -> PageArguments<K> {
         self
@@ -195,11 +190,11 @@ impl<K: NamedId> PageArguments<K> {
     }
 }
 
-impl<K: NamedId, X> ReadArguments<X> for PageArguments<K> {
+impl<K: Id, X> ReadArguments<X> for PageArguments<K> {
     type Value = PageRequest<K>;
 
     fn read(&self, fields: &mut Fields<'_>, _: &X) -> Option<PageRequest<K>> {
-        field::page(fields, |value| field::from_text(K::WHAT, str::parse::<K>)(value))
+        field::page(fields, |value| field::from_text(K::DESCRIPTION, str::parse::<K>)(value))
     }
 }
 

@@ -4,7 +4,7 @@ use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::ids::{ActivityId, KeyId, PlanId};
 use till_domain::text::Email;
 
-use crate::protocol::declaration::object;
+use super::object::object;
 
 object! {
     /// An entry of the activity log.

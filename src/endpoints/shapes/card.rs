@@ -4,7 +4,7 @@ use till_domain::card::{Card, CardScheme};
 use till_domain::customer::Customer;
 use till_domain::ids::{CardId, CustomerId};
 
-use crate::protocol::declaration::object;
+use super::object::object;
 
 object! {
     /// A card of a customer.

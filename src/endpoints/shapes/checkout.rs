@@ -5,8 +5,9 @@ use till_domain::customer::CustomerRef;
 use till_domain::ids::{CheckoutId, InstallationId, PaymentId};
 use till_domain::payment::CaptureMode;
 
+use super::object::object;
 use crate::endpoints::forms::PAYMENT_METHOD_WORDS;
-use crate::protocol::declaration::{ValueType, object};
+use crate::protocol::declaration::ValueType;
 
 object! {
     /// A checkout with the address at which it is paid.

@@ -3,7 +3,7 @@
 use till_domain::customer::Customer;
 use till_domain::ids::{CardId, CustomerId};
 
-use crate::protocol::declaration::object;
+use super::object::object;
 
 object! {
     /// A customer.

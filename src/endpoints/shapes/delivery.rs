@@ -4,7 +4,7 @@ use till_actors::webhooks::name_of_delivered;
 use till_domain::ids::{DeliveryId, WebhookEventId, WebhookId};
 use till_storage::deliveries::{Delivery, DeliveryStatus};
 
-use crate::protocol::declaration::object;
+use super::object::object;
 
 object! {
     /// A delivery.

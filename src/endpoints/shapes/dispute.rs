@@ -4,7 +4,7 @@ use till_domain::dispute::{Dispute, DisputeStatus};
 use till_domain::ids::{DisputeId, PaymentId};
 use till_domain::text::ExternalId;
 
-use crate::protocol::declaration::object;
+use super::object::object;
 
 object! {
     /// A dispute of the payment that has this reference of the merchant's.

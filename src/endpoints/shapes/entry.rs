@@ -6,7 +6,7 @@ use till_domain::ids::{
 use till_domain::ledger::{Direction, Entry, EntryStatus, EntryType};
 use till_domain::text::ExternalId;
 
-use crate::protocol::declaration::object;
+use super::object::object;
 
 /// The only kind of parent.
 pub(in crate::endpoints) const PARENT_TYPE: &str = "PAYMENT";

@@ -3,7 +3,8 @@
 
 use till_domain::ids::{CheckoutId, DisputeId, PaymentId, PayoutId, RefundId, WebhookEventId};
 
-use crate::protocol::declaration::{ValueType, object};
+use super::object::object;
+use crate::protocol::declaration::ValueType;
 
 object! {
     pub(in crate::endpoints) EVENT "event" {

@@ -3,7 +3,7 @@
 use till_domain::ids::InstallationId;
 use till_domain::merchant::{Installation, Platform};
 
-use crate::protocol::declaration::object;
+use super::object::object;
 
 object! {
     /// An installation.

@@ -3,7 +3,7 @@
 use till_domain::ids::KeyId;
 use till_domain::key::ApiKey;
 
-use crate::protocol::declaration::object;
+use super::object::object;
 
 object! {
     /// A key, with the time of its last use in Unix seconds.

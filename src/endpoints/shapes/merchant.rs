@@ -5,9 +5,10 @@ use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Profile, T
 use till_domain::records::{Balances, Integrations, Profiles, Rows, Single, TestClocks};
 use till_domain::time::Millis;
 
+use super::object::object;
 use crate::endpoints::forms::PAYMENT_METHOD_WORDS;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{ValueType, object};
+use crate::protocol::declaration::ValueType;
 use crate::service::Reader;
 
 object! {

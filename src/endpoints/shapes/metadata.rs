@@ -5,7 +5,8 @@
 use till_domain::metadata::MetadataRecord;
 use till_domain::text::MetadataKey;
 
-use crate::protocol::declaration::{ValueType, object};
+use super::object::object;
+use crate::protocol::declaration::ValueType;
 
 object! {
     pub(in crate::endpoints) METADATA "metadata_record" {

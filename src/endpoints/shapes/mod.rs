@@ -12,6 +12,7 @@ pub(super) mod installation;
 pub(super) mod key;
 pub(super) mod merchant;
 pub(super) mod metadata;
+pub(in crate::endpoints) mod object;
 pub(crate) mod payment;
 pub(crate) mod payout;
 pub(crate) mod refund;

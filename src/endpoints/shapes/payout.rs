@@ -3,7 +3,7 @@
 use till_domain::ids::PayoutId;
 use till_domain::payout::{Payout, PayoutStatus};
 
-use crate::protocol::declaration::object;
+use super::object::object;
 
 object! {
     /// A payout.

@@ -3,7 +3,7 @@
 use till_domain::ids::{PaymentId, RefundId};
 use till_domain::refund::{Refund, RefundStatus};
 
-use crate::protocol::declaration::object;
+use super::object::object;
 
 object! {
     /// A refund.

@@ -4,7 +4,7 @@ use till_domain::ids::StatementId;
 use till_domain::ledger::Direction;
 use till_domain::statement::Statement;
 
-use crate::protocol::declaration::object;
+use super::object::object;
 
 object! {
     /// A statement.

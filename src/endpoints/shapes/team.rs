@@ -5,7 +5,7 @@ use till_domain::plan::{Plan, PlanChoice};
 use till_domain::team::{Invitation, User};
 use till_domain::time::Millis;
 
-use crate::protocol::declaration::object;
+use super::object::object;
 
 object! {
     /// A user.

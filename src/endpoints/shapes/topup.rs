@@ -4,7 +4,7 @@ use till_domain::ids::TopupId;
 use till_domain::ledger::Topup;
 use till_domain::money::Currency;
 
-use crate::protocol::declaration::object;
+use super::object::object;
 
 /// The only status: a top-up is recorded once its money has arrived.
 const SUCCESSFUL: &str = "SUCCESSFUL";

@@ -22,7 +22,7 @@ use till_domain::time::Millis;
 use till_domain::webhook::{WebhookEventKind, WebhookStatus};
 use till_storage::deliveries::DeliveryStatus;
 
-use crate::protocol::declaration::answer_values;
+use super::object::answer_values;
 use crate::server_status::ServerState;
 
 answer_values! {

@@ -3,7 +3,6 @@
 mod argument;
 mod delivery;
 mod endpoint;
-mod object;
 mod objects;
 mod openapi;
 mod package;
@@ -14,8 +13,6 @@ mod words;
 pub use argument::{Argument, PER_PAGE_DEFAULT, PER_PAGE_MAX, page_arguments};
 pub use delivery::DeliveryDeclaration;
 pub use endpoint::{Declaration, DeclaredError, Flags, Package};
-pub use object::AnswerValue;
-pub(crate) use object::{answer_values, object};
 pub use openapi::openapi_document;
 pub(super) use package::PIPELINE;
 pub use package::package_document;

@@ -74,18 +74,19 @@ mod tests {
     use super::*;
     use crate::protocol::api_error::Code;
     use crate::protocol::declaration::{
-        Argument, DeclaredError, Flags, ObjectType, Returns, ValueType, object, page_arguments,
+        Argument, Attribute, DeclaredError, Flags, ObjectType, Returns, ValueType, page_arguments,
     };
 
     static PART: ObjectType = ObjectType { name: "part", attributes: &[] };
 
-    object! {
-        THING "thing" {
-            thing_id: STRING, "Its id.", such_as("thg_1");
-            bearer: words(&["a", "b"]) or null, "Who.";
-            part: Object(&PART) or null, "What it consists of.", sometimes;
-        }
-    }
+    static THING: ObjectType = ObjectType {
+        name: "thing",
+        attributes: &[
+            Attribute::of("thing_id", ValueType::STRING, "Its id.").such_as("thg_1"),
+            Attribute::of("bearer", ValueType::words(&["a", "b"]), "Who.").null(),
+            Attribute::of("part", ValueType::Object(&PART), "What it consists of.").null().sometimes(),
+        ],
+    };
 
     static CHANGE_THING: Declaration = Declaration {
         name: "change-thing",

@@ -156,14 +156,15 @@ fn object(object: &'static ObjectType) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::declaration::{DeclaredError, Flags, object, page_arguments};
+    use crate::protocol::declaration::{Attribute, DeclaredError, Flags, ObjectType, ValueType, page_arguments};
 
-    object! {
-        PAYMENT "payment" {
-            payment_id: STRING, "The id.";
-            status: words(&["PENDING"]) or null, "Its status.";
-        }
-    }
+    static PAYMENT: ObjectType = ObjectType {
+        name: "payment",
+        attributes: &[
+            Attribute::of("payment_id", ValueType::STRING, "The id."),
+            Attribute::of("status", ValueType::words(&["PENDING"]), "Its status.").null(),
+        ],
+    };
 
     static INITIATE: Declaration = Declaration {
         name: "initiate-payment-flow",

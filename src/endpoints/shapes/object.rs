@@ -13,7 +13,7 @@ pub trait AnswerValue {
 /// Declares the forms of types, several types to each form.
 macro_rules! answer_values {
     ($($($kind:ty)+ => |$value:ident| $form:expr;)+) => {$($(
-        impl $crate::protocol::declaration::AnswerValue for $kind {
+        impl $crate::endpoints::shapes::object::AnswerValue for $kind {
             fn form(&self) -> impl serde::Serialize {
                 let $value = self;
                 $form
@@ -45,7 +45,7 @@ impl<V: AnswerValue> AnswerValue for Vec<V> {
 }
 
 /// Declares an object of answers, an attribute a line: key, type, value, description, and further methods of
-/// [`Attribute`](super::Attribute).
+/// [`Attribute`](crate::protocol::declaration::Attribute).
 ///
 /// ```text
 /// object! {
@@ -60,7 +60,7 @@ impl<V: AnswerValue> AnswerValue for Vec<V> {
 ///
 /// makes the declaration `static TOPUP: ObjectType`, whose name in documents is `topup`, and `struct TopupShape`, which
 /// `TopupShape::new(topup, currency)` makes and which serializes to the object. A value is an expression over
-/// references to what `of` names; its type is an [`AnswerValue`]. A type is one of [`ValueType`](super::ValueType), the
+/// references to what `of` names; its type is an [`AnswerValue`]. A type is one of [`ValueType`](crate::protocol::declaration::ValueType), the
 /// words of a domain type as `words_of(PaymentStatus)`, or a constant as `type(EVENT_WORDS)`.
 ///
 /// Without `as`, and with the values left out, only the declaration is made, for an object that is serialized
@@ -76,7 +76,7 @@ macro_rules! object {
             name: $name,
             attributes: &[$($crate::protocol::declaration::Attribute::of(
                 stringify!($key),
-                $crate::protocol::declaration::object!(@type $kind $(($($of)+))?),
+                $crate::endpoints::shapes::object::object!(@type $kind $(($($of)+))?),
                 $docs,
             )$(.$null())? $(.$method($($given)?))*),+],
         };
@@ -86,7 +86,7 @@ macro_rules! object {
         $key:ident: $kind:ident $(($($of:tt)+))? $(or $null:ident)? = $value:expr,
         $docs:tt $(, $method:ident $(($given:expr))?)*;
     )+ }) => {
-        $crate::protocol::declaration::object! { $vis $declared $name { $(
+        $crate::endpoints::shapes::object::object! { $vis $declared $name { $(
             $key: $kind $(($($of)+))? $(or $null)?, $docs $(, $method $(($given))?)*;
         )+ } }
 
@@ -109,13 +109,13 @@ macro_rules! object {
                 let mut object = serializer.serialize_struct($name, $declared.attributes.len())?;
                 $(object.serialize_field(
                     stringify!($key),
-                    &$crate::protocol::declaration::AnswerValue::form(&$value),
+                    &$crate::endpoints::shapes::object::AnswerValue::form(&$value),
                 )?;)+
                 object.end()
             }
         }
 
-        impl $(<$life>)? $crate::protocol::declaration::AnswerValue for $shape $(<$life>)? {
+        impl $(<$life>)? $crate::endpoints::shapes::object::AnswerValue for $shape $(<$life>)? {
             fn form(&self) -> impl serde::Serialize {
                 self
             }
@@ -123,4 +123,4 @@ macro_rules! object {
     };
 }
 
-pub(crate) use {answer_values, object};
+pub(in crate::endpoints) use {answer_values, object};
