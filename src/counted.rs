@@ -11,9 +11,8 @@ use prometheus::{
     Histogram, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, register_histogram_vec, register_int_counter,
     register_int_counter_vec, register_int_gauge_vec,
 };
-
-use crate::protocol::count::Count;
-use crate::protocol::dispatch::UNKNOWN_PATH;
+use till_protocol::count::Count;
+use till_protocol::dispatch::UNKNOWN_PATH;
 
 /// The upper bounds of the buckets of request times, in seconds: from half a commit to the slowest answer.
 const SECONDS_BUCKETS: [f64; 13] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];

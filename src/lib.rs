@@ -7,9 +7,6 @@
     reason = "items are `pub` within private modules; only those that are re-exported here are public"
 )]
 
-// The protocol of every request, for all endpoints.
-mod protocol;
-
 // The endpoints.
 mod endpoints;
 
@@ -60,12 +57,12 @@ pub use endpoints::merchants::functions as merchant_endpoints;
 pub use endpoints::sdk::functions as sdk_endpoints;
 #[cfg(feature = "pages")]
 pub use pages::browser_pages;
-pub use protocol::connection::ConnectionLimits;
-pub use protocol::declaration::Package;
-pub use protocol::dispatch::{Dispatcher, Entrance};
-pub use protocol::transport::{Listener, ListenerSettings, ReservedAddress};
 pub use service::{LastUsed, NoteFiles, SdkRate, SdkWrites, Service, Shared};
+pub use till_protocol::connection::ConnectionLimits;
+pub use till_protocol::declaration::Package;
+pub use till_protocol::dispatch::{Dispatcher, Entrance};
+pub use till_protocol::transport::{Listener, ListenerSettings, ReservedAddress};
 
 // For tests that compare answers and documents with what the program says.
-pub use protocol::api_error::{ApiError, Code, Form};
+pub use till_protocol::api_error::{ApiError, Code, Form};
 pub use tls::trusting;

@@ -26,7 +26,7 @@ struct Room {
     forbidden_words: &'static [&'static str],
 }
 
-const TABLE: [Room; 8] = [
+const TABLE: [Room; 9] = [
     Room {
         directory: "domain",
         sources: "domain/src",
@@ -66,6 +66,13 @@ const TABLE: [Room; 8] = [
             "println",
             "unsafe",
         ],
+    },
+    Room {
+        directory: "protocol",
+        sources: "protocol/src",
+        may_use: &["till-domain"],
+        forbidden_crates: &["actix-rt", "rocksdb", "librocksdb", "bincode", "hyper", "reqwest", "ureq"],
+        forbidden_words: &["rocksdb", "unsafe", "decide", "apply", "Command", "Rows"],
     },
     Room {
         directory: "storage",
@@ -108,8 +115,25 @@ const TABLE: [Room; 8] = [
     Room {
         directory: ".",
         sources: "src",
-        may_use: &["till-domain", "till-storage", "till-operate", "till-shared", "till-actors", "till-sandbox"],
-        forbidden_crates: &["rocksdb", "librocksdb", "bincode", "plotters", "hdrhistogram", "httparse"],
+        may_use: &[
+            "till-domain",
+            "till-protocol",
+            "till-storage",
+            "till-operate",
+            "till-shared",
+            "till-actors",
+            "till-sandbox",
+        ],
+        forbidden_crates: &[
+            "rocksdb",
+            "librocksdb",
+            "bincode",
+            "plotters",
+            "hdrhistogram",
+            "httparse",
+            "actix-http",
+            "actix-service",
+        ],
         // The bytes of keys are made and read in storage: typed keys and cursors are passed to it.
         forbidden_words: &[
             "rocksdb",
@@ -297,7 +321,7 @@ fn nothing_outside_of_tests_unwraps() {
 
 #[test]
 fn a_lint_is_expected_with_a_reason_and_never_allowed() {
-    for directory in ["src", "domain", "storage", "actors", "tests", "benches"] {
+    for directory in ["src", "domain", "protocol", "storage", "actors", "tests", "benches"] {
         for file in rust_files(directory) {
             assert!(!has_attribute(&tokens(&read(&file)), "allow"), "{file} allows a lint: expect it, with a reason");
         }

@@ -7,7 +7,7 @@ use actix_web::http::header::ContentType;
 use actix_web::{App, HttpResponse, HttpServer, web};
 use serde::Deserialize;
 
-/// The settings of Till's public listener, in `src/protocol/listener.rs` and `src/configuration/settings.rs`.
+/// The settings of Till's public listener, in `protocol/src/listener.rs` and `src/configuration/settings.rs`.
 const CONNECTIONS_MAX: usize = 8_192;
 const HEAD_ARRIVAL_MAX: Duration = Duration::from_secs(10);
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -8,11 +8,11 @@ use till_domain::command::Caller;
 use till_domain::ids::{KeyId, MerchantId};
 use till_domain::key::{self, KeyDigest};
 use till_domain::records::{ApiKeys, KeyDirectory, Rows};
+use till_protocol::api_error::{ApiError, Code};
+use till_protocol::dispatch::{Authenticate, AuthenticatedCaller, NoToken};
+use till_protocol::version::ApiVersion;
 
 use super::known_keys::{KnownKey, KnownKeys};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::dispatch::{Authenticate, AuthenticatedCaller, NoToken};
-use crate::protocol::version::ApiVersion;
 use crate::service::Shared;
 
 /// A merchant's program.

@@ -4,12 +4,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
 
 use till_domain::ids::KeyId;
+use till_protocol::api_error::ApiError;
+use till_protocol::connection::{ShareOf, address_group};
+use till_protocol::declaration::Package;
+use till_protocol::dispatch::{AdmissionGate, Arrival, CallsPerSecond};
 
 use super::MerchantCaller;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::connection::{ShareOf, address_group};
-use crate::protocol::declaration::Package;
-use crate::protocol::dispatch::{AdmissionGate, Arrival, CallsPerSecond};
 
 /// Limits the rates of the public listener's callers.
 pub struct PublicGate {

@@ -6,10 +6,9 @@ use parking_lot::RwLock;
 use secrecy::{ExposeSecret, SecretString};
 use subtle::{Choice, ConstantTimeEq};
 use till_domain::key;
-
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::dispatch::{Authenticate, AuthenticatedCaller, NoToken};
-use crate::protocol::version::ApiVersion;
+use till_protocol::api_error::{ApiError, Code};
+use till_protocol::dispatch::{Authenticate, AuthenticatedCaller, NoToken};
+use till_protocol::version::ApiVersion;
 
 /// A caller who showed the admin token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
+use till_protocol::api_error::Code;
 use ureq::Agent;
 use ureq::tls::TlsConfig;
 
 use crate::configuration::Configuration;
-use crate::protocol::api_error::Code;
 use crate::tls;
 
 /// The timeout of a call.

@@ -8,10 +8,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
 use rustls::ServerConfig;
+use till_protocol::transport::ReservedAddress;
 
 use crate::configuration::{Configuration, TlsFiles};
 use crate::counted::CERTIFICATE_ENDS;
-use crate::protocol::transport::ReservedAddress;
 use crate::service::Reloads;
 use crate::tls::Certificates;
 

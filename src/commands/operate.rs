@@ -3,6 +3,7 @@
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, FromArgMatches, Subcommand, value_parser};
 use serde_json::{Value, json};
+use till_protocol::declaration::{Argument, Declaration, ValueType};
 
 use super::admin_client::AdminClient;
 use super::exit_code::ExitCode;
@@ -10,7 +11,6 @@ use super::finding::{Table, keys_of_page, one_key, payments};
 use super::progress::print;
 use crate::configuration::{Configuration, Secrets};
 use crate::endpoints::admin;
-use crate::protocol::declaration::{Argument, Declaration, ValueType};
 
 /// The subjects of commands, as the help describes them. A call such as `create-merchant` of another subject is no
 /// command `till merchant create` here: it has a command of its own, or none.

@@ -10,6 +10,8 @@ use clap::Args;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use till_actors::name_thread;
+use till_protocol::connection::ConnectionLimits;
+use till_protocol::transport::{Listener, ListenerSettings, connections_within};
 
 use super::ExitCode;
 use super::listening::PreparedListener;
@@ -19,8 +21,6 @@ use crate::process::descriptors::{DescriptorShares, raise_limit};
 use crate::process::logging;
 use crate::process::owner_only::warn_of_open_directories;
 use crate::process::small_pages::use_small_pages;
-use crate::protocol::connection::ConnectionLimits;
-use crate::protocol::transport::{Listener, ListenerSettings, connections_within};
 use crate::server_status::Observation;
 use crate::service::Reloads;
 use crate::startup::{Assembly, assemble, check_directory};

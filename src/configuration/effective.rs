@@ -12,13 +12,13 @@ use till_domain::payment::Lifetimes;
 
 use actix_web::http::header::{FORWARDED, HeaderName};
 use secrecy::SecretString;
+use till_protocol::connection::ForwardedHeader;
 use url::Url;
 
 use super::archive::ArchiveSettings;
 use super::journal::JournalConfiguration;
 use super::layers::{Layers, Origin};
 use super::settings::{self, Setting};
-use crate::protocol::connection::ForwardedHeader;
 
 /// The effective configuration, checked as a whole.
 #[derive(Debug, Clone)]

@@ -3,11 +3,11 @@
 use till_domain::customer::{Contact, CustomerFields, CustomerRef};
 use till_domain::ids::{IdOrExternalId, PayoutId, RefundId};
 use till_domain::payment::PaymentRef;
+use till_protocol::api_error::Code;
+use till_protocol::arguments::{ArgumentSet, Required, arguments};
+use till_protocol::declaration::DeclaredError;
 
 use super::forms::{CUSTOMER_REF, EMAIL, MOBILE, PAYMENT_REF, PERSON_NAME, id_or_external_id};
-use crate::protocol::api_error::Code;
-use crate::protocol::arguments::{ArgumentSet, Required, arguments};
-use crate::protocol::declaration::DeclaredError;
 
 /// The argument that names a payment.
 pub(super) const PAYMENT_ARGUMENT: Required<PaymentRef> =

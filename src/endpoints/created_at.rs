@@ -17,11 +17,11 @@ use till_domain::ids::Id;
 use till_domain::merchant::Profile;
 use till_domain::records::{Profiles, Rows, Single};
 use till_domain::time::Millis;
+use till_protocol::api_error::ApiError;
+use till_protocol::arguments::{FieldIn, OptionalIn};
+use till_protocol::declaration::{Text, ValueType};
+use till_protocol::json::Json;
 
-use crate::protocol::api_error::ApiError;
-use crate::protocol::arguments::{FieldIn, OptionalIn};
-use crate::protocol::declaration::{Text, ValueType};
-use crate::protocol::json::Json;
 use crate::service::{FilterText, IdSpan, Reader, Service};
 
 /// The message about a text of no known form.

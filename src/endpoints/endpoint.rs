@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
+use till_protocol::api_error::ApiError;
+use till_protocol::declaration::Declaration;
+use till_protocol::dispatch::{Call, Function, Reply};
 
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::Declaration;
-use crate::protocol::dispatch::{Call, Function, Reply};
 use crate::service::Shared;
 
 /// A declaration with the function that carries out its calls.

@@ -17,11 +17,11 @@ use till_domain::text::{
     ReturnUrl, TIME_ZONE_MAX_BYTES, TextError, TimeZone,
 };
 use till_domain::time::Millis;
+use till_protocol::arguments::{Field, FieldOf, id};
+use till_protocol::declaration::{Integer, Text, ValueType, words_of};
+use till_protocol::field;
+use till_protocol::json::Json;
 
-use crate::protocol::arguments::{Field, FieldOf, id};
-use crate::protocol::declaration::{Integer, Text, ValueType, words_of};
-use crate::protocol::field;
-use crate::protocol::json::Json;
 use crate::service::CheckoutReference;
 
 /// No control characters.
@@ -40,9 +40,9 @@ macro_rules! words {
         $crate::endpoints::forms::words!($named, name)
     };
     ($named:ty, $name:ident) => {
-        $crate::protocol::arguments::Field {
-            value_type: $crate::protocol::declaration::words_of!($named, $name),
-            parse: |value| $crate::protocol::field::one_of(&<$named>::ALL, <$named>::$name)(value),
+        till_protocol::arguments::Field {
+            value_type: till_protocol::declaration::words_of!($named, $name),
+            parse: |value| till_protocol::field::one_of(&<$named>::ALL, <$named>::$name)(value),
         }
     };
 }

@@ -1,9 +1,12 @@
 //! Creation of API keys, for the operator and for merchants' own programs.
 
+use till_protocol::api_error::ApiError;
+use till_protocol::arguments::{ArgumentSet, Required, arguments, id};
+use till_protocol::dispatch::{Call, Reply};
+use till_protocol::version::ApiVersion;
+
 use crate::endpoints::forms::{NAME, time};
 use crate::endpoints::shapes::object::object;
-use crate::protocol::arguments::{ArgumentSet, Required, arguments, id};
-use crate::protocol::dispatch::{Call, Reply};
 use till_actors::Secret;
 use till_domain::command::{Caller, Command, GenerateKey};
 use till_domain::event::Answer;
@@ -14,8 +17,6 @@ use till_domain::time::Millis;
 use till_storage::vault::Keyring;
 use zeroize::Zeroizing;
 
-use crate::protocol::api_error::ApiError;
-use crate::protocol::version::ApiVersion;
 use crate::service::Shared;
 
 /// The description of both calls.

@@ -7,14 +7,14 @@ use till_domain::each_id;
 use till_domain::ids::{CheckoutId, Id, IdOrExternalId, SessionId};
 use till_domain::records::{Rows, Table};
 use till_domain::text::ExternalId;
+use till_protocol::api_error::ApiError;
+use till_protocol::arguments::{ArgumentSet, Required, page};
+use till_protocol::dispatch::{Call, Reply};
+use till_protocol::field::PageRequest;
 use till_storage::shapes::StoredTable;
 
 use super::created_at::{CreatedAt, MerchantClock};
 use crate::access::MerchantCaller;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::arguments::{ArgumentSet, Required, page};
-use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field::PageRequest;
 use crate::service::{Reader, Service, Shared, read_index_span, read_page, read_span};
 
 /// A kind of object, by the table of its rows.

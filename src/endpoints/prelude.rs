@@ -4,12 +4,12 @@ pub(super) use super::endpoint::{Endpoint, Endpoints};
 pub(super) use super::kinds::{Kind, NamedKind, find, kind, list, named_kind, row_of, row_under};
 pub(super) use super::shapes::object::object;
 pub(super) use crate::access::{MerchantCaller, Operator};
-pub(super) use crate::protocol::api_error::{ApiError, Code};
-pub(super) use crate::protocol::arguments::{ArgumentSet, Field, Optional, Required, arguments, page};
-pub(super) use crate::protocol::declaration::{
-    Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType, page_arguments, words_of,
-};
-pub(super) use crate::protocol::dispatch::{Call, Reply};
-pub(super) use crate::protocol::field::PageRequest;
 pub(super) use crate::service::{Reader, Service, Shared};
 pub(super) use till_domain::ids::IdOrExternalId;
+pub(super) use till_protocol::api_error::{ApiError, Code};
+pub(super) use till_protocol::arguments::{ArgumentSet, Field, Optional, Required, arguments, page};
+pub(super) use till_protocol::declaration::{
+    Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType, page_arguments, words_of,
+};
+pub(super) use till_protocol::dispatch::{Call, Reply};
+pub(super) use till_protocol::field::PageRequest;

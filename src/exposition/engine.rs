@@ -3,9 +3,9 @@
 use till_actors::{AGES_SECONDS, ActionStep, DecidedCalls, Engine, OpenEffects, PaymentCounts, RecordCounts};
 use till_domain::payment::PaymentStatus;
 use till_operate::archive::ArchiveStats;
+use till_protocol::dispatch::CallCount;
 
 use super::families::{Families, Unit};
-use crate::protocol::dispatch::CallCount;
 
 /// Adds the engine's metrics.
 pub fn expose_engine(engine: &Engine, families: &mut Families) {

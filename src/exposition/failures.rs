@@ -1,7 +1,8 @@
 //! Time series of requests that failed on the server's side, present from the start.
 
+use till_protocol::api_error::Code;
+
 use crate::counted::REQUESTS;
-use crate::protocol::api_error::Code;
 
 /// The codes that alerts watch.
 const FAILURES: [Code; 2] = [Code::UnhandledError, Code::Unavailable];

@@ -1,6 +1,7 @@
 //! The pages of the public listener.
 
-use crate::protocol::dispatch::{BrowserPages, PageAsset, browser_page};
+use till_protocol::dispatch::{BrowserPages, PageAsset, browser_page};
+
 use crate::service::Shared;
 
 use super::{checkout, refusal, returning, sandbox, style};

@@ -1,10 +1,10 @@
 //! The page of a refusal: contract, section 15.
 
 use askama::Template;
+use till_protocol::api_error::{ApiError, Code};
+use till_protocol::dispatch::RequestId;
 
 use crate::pages::style;
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::dispatch::RequestId;
 
 #[derive(Template)]
 #[template(path = "refusal.html")]

@@ -3,10 +3,10 @@
 
 use askama::Template;
 use till_domain::ids::MerchantId;
+use till_protocol::api_error::{ApiError, Code};
+use till_protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
 
 use crate::pages::style;
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
 use crate::service::{Returning, Shared, WaitingCustomer};
 
 pub(super) static RETURNING: PageDeclaration =

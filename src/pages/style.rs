@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use crate::protocol::api_error::ApiError;
-use crate::protocol::dispatch::{BrowserRequest, PageAsset, PageDeclaration, PageReply};
+use till_protocol::api_error::ApiError;
+use till_protocol::dispatch::{BrowserRequest, PageAsset, PageDeclaration, PageReply};
 
 const STYLE: &[u8] = include_bytes!("style.css");
 

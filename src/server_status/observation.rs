@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use till_operate::scrub::TableInspector;
+use till_protocol::dispatch::{CallLimits, Observe, WorkerPool};
 use till_shared::SharedJournal;
 use till_storage::statistics::StatisticsSource;
 
@@ -17,7 +18,6 @@ use crate::exposition::{
     expose_process, expose_store, expose_tables,
 };
 use crate::process::logging::LogFile;
-use crate::protocol::dispatch::{CallLimits, Observe, WorkerPool};
 use crate::service::{Checkpoints, Shared};
 
 /// Why a program that was never ready is not ready.

@@ -21,5 +21,5 @@ pub use operations::{
     CheckpointSchedule, Checkpoints, NOTES, NewestCheckpoint, NoteFiles, Notes, Operations, Reloaded, Reloads,
     RewrapKeyring, error_chain,
 };
-pub use submission::{RETRY_AFTER_SECONDS, Reader, SdkRate, Service, Shared, TestTurn, refused};
+pub use submission::{Reader, SdkRate, Service, Shared, TestTurn, refused, reply_of};
 pub use usage::{LastUsed, SdkWrites};

@@ -4,6 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use till_actors::name_thread;
+use till_protocol::count::Count;
+use till_protocol::declaration::Package;
+use till_protocol::dispatch::{AuthenticatedCaller, CallLimits, Dispatcher, Hosts, WorkerPool};
 use till_storage::statistics::StatisticsSource;
 
 use super::bootstrap::{self, Started};
@@ -12,9 +15,6 @@ use crate::configuration::{Configuration, Secrets, processors};
 use crate::counted::Counters;
 use crate::endpoints::{admin, merchants, sdk};
 use crate::exposition::count_failures_from_zero;
-use crate::protocol::count::Count;
-use crate::protocol::declaration::Package;
-use crate::protocol::dispatch::{AuthenticatedCaller, CallLimits, Dispatcher, Hosts, WorkerPool};
 use crate::server_status::{Calls, EngineObservation, Observation};
 use crate::service::{Reloads, Shared};
 

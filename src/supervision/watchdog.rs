@@ -5,11 +5,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use till_actors::Silent;
+use till_protocol::transport::Pulse;
 use till_storage::statistics::StatisticsSource;
 
 use super::Notifier;
 use super::notifier::watchdog_interval;
-use crate::protocol::transport::Pulse;
 use crate::service::Service;
 
 /// The limit of the time for which the commit thread may be blocked by a store that stalls writes until tables are

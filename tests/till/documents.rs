@@ -201,7 +201,7 @@ fn the_document_of_metrics_has_each_of_them() {
 
 #[test]
 fn every_test_that_a_ruling_names_is_there() {
-    let folders = ["domain", "storage", "actors", "src", "tests"];
+    let folders = ["domain", "protocol", "storage", "actors", "src", "tests"];
     let sources: Vec<String> = folders.iter().flat_map(|folder| sources(&root().join(folder))).collect();
     let document = document("contract-rulings.md");
     let named = document.lines().filter(|line| line.starts_with('|')).filter_map(|line| line.rsplit('|').nth(1));

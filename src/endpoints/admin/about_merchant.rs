@@ -7,11 +7,11 @@ use till_domain::command::{Caller, Command};
 use till_domain::ids::MerchantId;
 use till_domain::records::{MerchantDirectory, Rows};
 use till_domain::refusal::Refusal;
+use till_protocol::arguments::{ReadArguments, id};
 
 use crate::endpoints::endpoint::Handler;
 use crate::endpoints::prelude::*;
-use crate::protocol::arguments::{ReadArguments, id};
-use crate::service::refused;
+use crate::service::{refused, reply_of};
 
 /// The argument that names the merchant.
 pub(super) const MERCHANT_ARGUMENT: Required<MerchantId> =
@@ -35,7 +35,7 @@ where
     ) -> LocalBoxFuture<'static, Result<Reply, ApiError>> {
         async move {
             let (merchant_id, arguments) = call.fields().parse(&self.0)?;
-            Ok(submit(&service, &call, merchant_id, (self.1)(arguments)).await?.into())
+            Ok(reply_of(submit(&service, &call, merchant_id, (self.1)(arguments)).await?))
         }
         .boxed_local()
     }

@@ -1,12 +1,12 @@
 //! `POST /admin/create-checkpoint`
 
 use till_operate::checkpoint::{CheckpointError, TakenCheckpoint};
+use till_protocol::api_error::{CallEffect, RETRY_AFTER_SECONDS};
+use till_protocol::fault::Fault;
+use till_protocol::field;
 
 use crate::endpoints::prelude::*;
-use crate::protocol::api_error::CallEffect;
-use crate::protocol::fault::Fault;
-use crate::protocol::field;
-use crate::service::{RETRY_AFTER_SECONDS, error_chain};
+use crate::service::error_chain;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&CREATE_CHECKPOINT, &create_checkpoint)];
 

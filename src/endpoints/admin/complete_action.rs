@@ -7,15 +7,15 @@ use till_domain::ids::{IdOrExternalId, MerchantId, PaymentId};
 use till_domain::payment::Payment;
 use till_domain::records::Payments;
 use till_domain::refusal::Refusal;
+use till_protocol::api_error::{CallEffect, RETRY_AFTER_SECONDS};
+use till_protocol::field;
 use till_sandbox::{ActResult, ActionOutcome};
 
 use super::about_merchant::{MERCHANT_ARGUMENT, check_exists, submit};
 use super::waiting::SandboxWait;
 use crate::endpoints::arguments::PAYMENT_ARGUMENT;
 use crate::endpoints::prelude::*;
-use crate::protocol::api_error::CallEffect;
-use crate::protocol::field;
-use crate::service::{RETRY_AFTER_SECONDS, refused};
+use crate::service::{refused, reply_of};
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&COMPLETE_ACTION, &complete_action)];
 
@@ -62,7 +62,7 @@ async fn complete_action(service: Shared, call: Call<Operator>) -> Result<Reply,
     let acted = service.sandbox.complete_action(merchant_id, before.id, outcome).await.map_err(unanswered)?;
     if acted == ActResult::Nothing {
         let refusal = Refusal::InvalidState { status: before.status, operation: None };
-        return if ordered.replayed { Ok(ordered.into()) } else { Err(refused(&refusal)) };
+        return if ordered.replayed { Ok(reply_of(ordered)) } else { Err(refused(&refusal)) };
     }
     let authorization = Reference::new(before.id, PaymentStep::Authorize);
     let found = service.sandbox.find(merchant_id, authorization).await.map_err(unanswered)?;
@@ -71,7 +71,7 @@ async fn complete_action(service: Shared, call: Call<Operator>) -> Result<Reply,
     while !is_recorded(&before, &view().await?, is_declined) {
         waiting.until_next_poll(|| ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS)).await?;
     }
-    Ok(ordered.into())
+    Ok(reply_of(ordered))
 }
 
 fn unanswered(error: AcquirerUnavailable) -> ApiError {

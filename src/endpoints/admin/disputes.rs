@@ -3,13 +3,13 @@
 use till_domain::command::{Command, OpenDispute};
 use till_domain::dispute::DisputeOutcome;
 use till_domain::ids::{DisputeId, MerchantId};
+use till_protocol::arguments::id;
+use till_protocol::field;
 
 use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT};
 use crate::endpoints::arguments::PAYMENT_ARGUMENT;
 use crate::endpoints::forms::{AMOUNT, reason};
 use crate::endpoints::prelude::*;
-use crate::protocol::arguments::id;
-use crate::protocol::field;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&OPEN_DISPUTE, &ByOperator(OPENED, Command::OpenDispute)),

@@ -5,16 +5,16 @@ use till_domain::ids::{InstallationId, MerchantId};
 use till_domain::merchant::{Installation, Platform};
 use till_domain::records::{Installations, Rows};
 use till_domain::text::{EXTERNAL_ID_MAX_BYTES, InstallationIdentifier};
+use till_protocol::arguments::id;
+use till_protocol::fault::Fault;
+use till_protocol::fields::Fields;
 
 use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, check_exists, submit};
 use super::identifier::identifier_on;
 use crate::endpoints::forms::{NAME, checked, own_text, printable, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::installation::{INSTALLATION, InstallationShape};
-use crate::protocol::arguments::id;
-use crate::protocol::fault::Fault;
-use crate::protocol::fields::Fields;
-use crate::service::read_page;
+use crate::service::{read_page, reply_of};
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&ADD_INSTALLATION, &ByOperator(ADDED, Command::AddInstallation)),
@@ -118,7 +118,7 @@ async fn update_installation(service: Shared, call: Call<Operator>) -> Result<Re
     let (merchant_id, command) = call.fields().parse(&UPDATED)?;
     check_identifier(&service, merchant_id, &command).await?;
     let command = Command::UpdateInstallation(command);
-    Ok(submit(&service, &call, merchant_id, command).await?.into())
+    Ok(reply_of(submit(&service, &call, merchant_id, command).await?))
 }
 
 /// Refuses an identifier in a form that the installation's platform, which never changes, does not have. An unknown

@@ -11,14 +11,14 @@ use till_domain::merchant::{Color, SETTLEMENT_DELAY_DEFAULT_SECONDS, SETTLEMENT_
 use till_domain::records::{CreatedMerchant, CreatedMerchants, MerchantDirectory, Rows};
 use till_domain::text::TimeZone;
 use till_domain::time::Millis;
+use till_protocol::api_error::{CallEffect, RETRY_AFTER_SECONDS};
 use tracing::Instrument;
 
 use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, check_exists};
 use crate::endpoints::forms::{ACCOUNT_CURRENCY, BOOLEAN, CLEAR_EMAIL, NAME, TIME_ZONE, whole};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::merchant::{MERCHANT, MerchantShape};
-use crate::protocol::api_error::CallEffect;
-use crate::service::{RETRY_AFTER_SECONDS, read_page_with_ids};
+use crate::service::{read_page_with_ids, reply_of};
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&CREATE_MERCHANT, &create_merchant),
@@ -156,7 +156,7 @@ async fn create_once(
     command: CreateMerchant,
 ) -> Result<Reply, ApiError> {
     if let Some(merchant_id) = earlier(service, named)? {
-        return Ok(Answered { answer: Answer::Merchant(merchant_id), replayed: true }.into());
+        return Ok(reply_of(Answered { answer: Answer::Merchant(merchant_id), replayed: true }));
     }
     forget_ended(service, named).await?;
     create(service, call, command).await
@@ -167,7 +167,7 @@ async fn create(service: &Service, call: &Call<Operator>, command: CreateMerchan
     let command = Command::CreateMerchant(command);
     let answered = service.submit(call, merchant_id, Caller::Operator, command, None).await?;
     call.log_subject(merchant_id, None);
-    Ok(answered.into())
+    Ok(reply_of(answered))
 }
 
 /// The id of a new merchant, created at this time.

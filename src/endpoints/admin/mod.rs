@@ -26,10 +26,11 @@ pub use status::status_function;
 
 use std::sync::Arc;
 
+use till_protocol::declaration::Declaration;
+use till_protocol::dispatch::Function;
+
 use super::endpoint::{self, Endpoints};
 use crate::access::Operator;
-use crate::protocol::declaration::Declaration;
-use crate::protocol::dispatch::Function;
 use crate::service::Shared;
 
 /// The endpoints of `/admin` that use the service, by their files.

@@ -4,13 +4,13 @@ use till_domain::command::Command;
 use till_domain::ids::MerchantId;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod};
 use till_domain::money::{AMOUNT_MAX_MINOR, FeeRate};
+use till_protocol::fault::Fault;
+use till_protocol::field;
+use till_protocol::fields::Fields;
 
 use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND};
 use crate::endpoints::forms::{BOOLEAN, PAYMENT_METHOD, whole, words};
 use crate::endpoints::prelude::*;
-use crate::protocol::fault::Fault;
-use crate::protocol::field;
-use crate::protocol::fields::Fields;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(
     &CONFIGURE_PAYMENT_METHOD,

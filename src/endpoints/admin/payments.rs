@@ -5,15 +5,15 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::merchant::Profile;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{Payments, Profiles, Rows, Single};
+use till_protocol::arguments::id;
+use till_protocol::fault::Fault;
+use till_protocol::fields::Fields;
+use till_protocol::json::Json;
 
 use super::about_merchant::check_exists;
 use crate::endpoints::created_at::{CREATED_AT, CreatedRange, MerchantClock, zone};
 use crate::endpoints::forms::{PAYMENT_METHOD_WORDS, external_id, own_text};
 use crate::endpoints::prelude::*;
-use crate::protocol::arguments::id;
-use crate::protocol::fault::Fault;
-use crate::protocol::fields::Fields;
-use crate::protocol::json::Json;
 use crate::service::{FilterText, IdSpan, OwnedPayment, PaymentClue, PaymentSearch};
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&FIND_PAYMENTS, &find_payments)];

@@ -6,14 +6,14 @@ use till_actors::acquirer::Reference;
 use till_domain::command::{Command, PendingObject};
 use till_domain::ids::MerchantId;
 use till_domain::refusal::Refusal;
+use till_protocol::api_error::{CallEffect, RETRY_AFTER_SECONDS};
 use till_sandbox::PendingEnd;
 
 use super::about_merchant::{check_exists, submit};
 use super::waiting::SandboxWait;
 use crate::endpoints::endpoint::Handler;
 use crate::endpoints::prelude::*;
-use crate::protocol::api_error::CallEffect;
-use crate::service::{RETRY_AFTER_SECONDS, refused};
+use crate::service::{refused, reply_of};
 
 /// Ends the object of the table `T` that a call names, and answers once that is recorded.
 pub(super) struct EndPending<T: NamedKind> {
@@ -64,7 +64,7 @@ impl<T: NamedKind<Name: Clone>> EndPending<T> {
         while view().await?.unless_ended(self.end)?.is_some() {
             waiting.until_next_poll(|| ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS)).await?;
         }
-        Ok(ordered.into())
+        Ok(reply_of(ordered))
     }
 }
 

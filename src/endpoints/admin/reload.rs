@@ -1,8 +1,9 @@
 //! `POST /admin/reload`
 
+use till_protocol::api_error::{CallEffect, RETRY_AFTER_SECONDS};
+
 use crate::endpoints::prelude::*;
-use crate::protocol::api_error::CallEffect;
-use crate::service::{RETRY_AFTER_SECONDS, Reloaded};
+use crate::service::Reloaded;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&RELOAD_FILES, &reload)];
 

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use till_operate::checkpoint::PAUSED_FILE;
+use till_protocol::api_error::{CallEffect, RETRY_AFTER_SECONDS};
 
 use crate::endpoints::prelude::*;
-use crate::protocol::api_error::CallEffect;
-use crate::service::RETRY_AFTER_SECONDS;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&RESUME_EFFECTS, &resume_effects)];
 

@@ -1,11 +1,10 @@
 //! `POST /admin/rotate-vault-key`
 
+use till_protocol::api_error::{CallEffect, RETRY_AFTER_SECONDS};
+use till_protocol::field;
 use till_storage::vault::RootKey;
 
 use crate::endpoints::prelude::*;
-use crate::protocol::api_error::CallEffect;
-use crate::protocol::field;
-use crate::service::RETRY_AFTER_SECONDS;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&ROTATE_VAULT_KEY, &rotate_vault_key)];
 

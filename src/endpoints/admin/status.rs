@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use till_actors::PaymentCounts;
+use till_protocol::dispatch::{Function, endpoint};
 use till_shared::SharedJournalStats;
 
 use crate::endpoints::prelude::*;
 use crate::process::VERSION;
-use crate::protocol::dispatch::{Function, endpoint};
 use crate::server_status::{EngineObservation, ServerState, ServerStatus};
 use crate::service::NewestCheckpoint;
 

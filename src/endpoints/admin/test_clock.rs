@@ -5,6 +5,7 @@ use till_domain::command::AdvanceClock;
 use super::about_merchant::{MERCHANT_ARGUMENT, check_exists};
 use crate::endpoints::forms::time;
 use crate::endpoints::prelude::*;
+use crate::service::reply_of;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&ADVANCE_CLOCK, &advance_clock)];
 
@@ -34,5 +35,5 @@ async fn advance_clock(service: Shared, call: Call<Operator>) -> Result<Reply, A
     let merchant_id = command.merchant_id;
     check_exists(&service, merchant_id)?;
     call.log_subject(merchant_id, None);
-    Ok(service.advance_clock(&call, command).await?.into())
+    Ok(reply_of(service.advance_clock(&call, command).await?))
 }

@@ -4,10 +4,11 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use till_domain::command::Command;
 use till_domain::ids::MerchantId;
+use till_protocol::arguments::ReadArguments;
 
 use crate::endpoints::endpoint::Handler;
 use crate::endpoints::prelude::*;
-use crate::protocol::arguments::ReadArguments;
+use crate::service::reply_of;
 
 /// Submits the command that is made of the arguments. Answers an id, or true when it changed anything.
 pub(super) struct ByMerchant<A: ReadArguments>(pub(super) A, pub(super) fn(MerchantId, A::Value) -> Command);
@@ -33,5 +34,5 @@ pub(super) async fn submit(
     command: Command,
 ) -> Result<Reply, ApiError> {
     let caller = call.caller();
-    Ok(service.submit(call, caller.merchant_id, caller.as_domain(), command, None).await?.into())
+    Ok(reply_of(service.submit(call, caller.merchant_id, caller.as_domain(), command, None).await?))
 }

@@ -5,6 +5,7 @@ use till_domain::command::{Command, ContactChange, SaveCardOfToken};
 use till_domain::customer::{CardRef, Customer, CustomerRef};
 use till_domain::ids::{CardId, TokenId};
 use till_domain::records::{Cards, CardsByExternalId, CustomerCards, Customers, Rows};
+use till_protocol::arguments::id;
 use till_storage::rows::ScanDirection;
 
 use super::by_merchant::ByMerchant;
@@ -13,7 +14,6 @@ use crate::endpoints::arguments::CONTACT_ARGUMENT;
 use crate::endpoints::forms::{BOOLEAN, CARD_REF, external_id};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::card::{CARD, CardShape};
-use crate::protocol::arguments::id;
 use crate::service::{Filtered, IdSpan, Page};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[

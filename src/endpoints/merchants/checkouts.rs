@@ -14,6 +14,11 @@ use till_domain::money::{AMOUNT_MAX_MINOR, AmountMinor, Money};
 use till_domain::records::{Checkouts, CheckoutsByExternalId, CheckoutsByStatus};
 use till_domain::refusal::Refusal;
 use till_domain::session::InterestBearer;
+use till_protocol::arguments::id;
+use till_protocol::fault::Fault;
+use till_protocol::field;
+use till_protocol::fields::Fields;
+use till_protocol::json::Json;
 
 use super::by_merchant::ByMerchant;
 use crate::endpoints::arguments::CUSTOMER_DATA;
@@ -25,11 +30,6 @@ use crate::endpoints::forms::{
 use crate::endpoints::kinds::StatusFilters;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::checkout::{CHECKOUT, CHECKOUT_LINE, CheckoutShape};
-use crate::protocol::arguments::id;
-use crate::protocol::fault::Fault;
-use crate::protocol::field;
-use crate::protocol::fields::Fields;
-use crate::protocol::json::Json;
 use crate::service::{CheckoutReference, read_index_span, read_span, refused};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[

@@ -4,14 +4,14 @@ use till_domain::command::{Command, ContactChange, ContactFields};
 use till_domain::customer::{Contact, CustomerRef};
 use till_domain::ids::CustomerId;
 use till_domain::records::{Customers, CustomersByExternalId};
+use till_protocol::fault::Fault;
+use till_protocol::fields::Fields;
 
 use super::by_merchant::ByMerchant;
 use crate::endpoints::arguments::CONTACT_ARGUMENT;
 use crate::endpoints::forms::{EMAIL, MOBILE, PERSON_NAME, external_id};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::contact::{CONTACT, ContactShape};
-use crate::protocol::fault::Fault;
-use crate::protocol::fields::Fields;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&ADD_CONTACT, &ByMerchant(ADDED, |_, contact| Command::ChangeContact(ContactChange::Add(contact)))),

@@ -9,17 +9,18 @@ use till_domain::event::Answer;
 use till_domain::ids::{DeliveryId, WebhookEventId, WebhookId};
 use till_domain::records::{Rows, Webhooks};
 use till_domain::webhook::WebhookTest;
+use till_protocol::api_error::CallEffect;
+use till_protocol::api_error::RETRY_AFTER_SECONDS;
+use till_protocol::arguments::id;
+use till_protocol::fault::Fault;
+use till_protocol::fields::Fields;
 use till_storage::deliveries::{DeliveryFilter, DeliveryStatus};
 
 use super::webhooks::{WEBHOOK_ARGUMENT, WEBHOOK_NOT_FOUND};
 use crate::endpoints::forms::{time, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::delivery::{DELIVERY, DeliveryShape};
-use crate::protocol::api_error::CallEffect;
-use crate::protocol::arguments::id;
-use crate::protocol::fault::Fault;
-use crate::protocol::fields::Fields;
-use crate::service::{FilterText, Page, RETRY_AFTER_SECONDS, TestTurn};
+use crate::service::{FilterText, Page, TestTurn, reply_of};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&TEST_WEBHOOK, &test_webhook),
@@ -149,7 +150,7 @@ async fn redeliver_webhook(service: Shared, call: Call<MerchantCaller>) -> Resul
     };
     let events = events.map_err(|error| not_done(&*error))?;
     let change = WebhookChange::Redeliver(RedeliverWebhook { webhook_id, events });
-    Ok(submit_change(&service, &call, change).await?.into())
+    Ok(reply_of(submit_change(&service, &call, change).await?))
 }
 
 async fn submit_change(

@@ -6,13 +6,13 @@ use till_domain::ids::DisputeId;
 use till_domain::payment::PaymentRef;
 use till_domain::records::{Disputes, DisputesByPayment, DisputesByStatus, Payments, PaymentsByExternalId, Rows};
 use till_domain::text::{EVIDENCE_MAX_CHARACTERS, Evidence};
+use till_protocol::arguments::id;
 
 use super::by_merchant::ByMerchant;
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{PAYMENT_REF, checked, own_text, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::dispute::{DISPUTE, DisputeShape};
-use crate::protocol::arguments::id;
 use crate::service::{Filtered, IdSpan, Page, read_index_span, read_span, rows_of_index};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[

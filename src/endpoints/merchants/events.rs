@@ -5,13 +5,13 @@ use till_domain::ids::WebhookEventId;
 use till_domain::payment::PaymentRef;
 use till_domain::records::{PaymentsByExternalId, Rows, WebhookEvents, WebhookEventsByPayment};
 use till_domain::webhook::{WebhookEvent, WebhookEventKind};
+use till_protocol::arguments::id;
 
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::PAYMENT_REF;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::event::EVENT;
 use crate::endpoints::shapes::webhook::kind_named;
-use crate::protocol::arguments::id;
 use crate::service::{Filtered, IdSpan, rows_of_index};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =

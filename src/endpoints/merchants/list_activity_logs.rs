@@ -8,14 +8,14 @@ use till_domain::records::{
     ActivityEmails, ApiKeys, PaymentsByExternalId, PayoutsByExternalId, Profiles, RefundsByExternalId, Rows, Single,
 };
 use till_domain::text::{Email, ExternalId};
+use till_protocol::arguments::id;
+use till_protocol::json::Json;
 use till_storage::shapes::ActivityIndex;
 
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedRange, MerchantClock, zone};
 use crate::endpoints::forms::{EMAIL, PAYMENT_REF, checked, own_text, terms};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::activity::{ACTIVITY_LOG, ActivityShape};
-use crate::protocol::arguments::id;
-use crate::protocol::json::Json;
 use crate::service::{ActivityTerms, FilterText, Selection, search};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_ACTIVITY_LOGS, &list_activity_logs)];

@@ -7,12 +7,12 @@ use till_domain::merchant::PaymentMethod;
 use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::PaymentStatus;
 use till_domain::records::{Checkouts, Customers};
+use till_protocol::json::Json;
 
 use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_ARGUMENT, CreatedRange, MerchantClock};
 use crate::endpoints::forms::{AMOUNT, CUSTOMER_REF, PAYMENT_METHOD, id_or_external_id, terms, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payment::{NextActionShape, PAYMENT, PaymentShape};
-use crate::protocol::json::Json;
 use crate::service::{AmountRange, FilterText, PaymentFilters, search};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_PAYMENTS, &list_payments)];

@@ -30,10 +30,11 @@ pub(crate) use initiate_payment_flow::INITIATE_PAYMENT_FLOW;
 
 use std::sync::Arc;
 
+use till_protocol::declaration::DeliveryDeclaration;
+use till_protocol::dispatch::Function;
+
 use super::endpoint::{self, Endpoints};
 use crate::access::MerchantCaller;
-use crate::protocol::declaration::DeliveryDeclaration;
-use crate::protocol::dispatch::Function;
 use crate::service::Shared;
 
 /// The endpoints of `/merchants`, by their files.

@@ -4,11 +4,11 @@ use till_domain::command::{Command, TeamChange};
 use till_domain::ids::PlanId;
 use till_domain::plan::{Plan, PlanChoice, STARTER};
 use till_domain::records::{CurrentPlan, Profiles, Rows, Single};
+use till_protocol::arguments::id;
 
 use super::by_merchant::ByMerchant;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::team::{CURRENT_PLAN, CurrentPlanShape, PLAN, PlanShape};
-use crate::protocol::arguments::id;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&LIST_PLANS, &list_plans),

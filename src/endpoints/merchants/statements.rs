@@ -2,13 +2,13 @@
 
 use till_domain::ids::StatementId;
 use till_domain::records::{Profiles, Rows, Single, Statements};
+use till_protocol::arguments::id;
+use till_protocol::fault::Fault;
 
 use super::statement_document::{self, CSV_PART_ENTRIES, DocumentFormat};
 use crate::endpoints::forms::{whole, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::statement::{STATEMENT, STATEMENT_DOCUMENT, StatementDocumentShape, StatementShape};
-use crate::protocol::arguments::id;
-use crate::protocol::fault::Fault;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&LIST_STATEMENTS, &list::<Statements>),

@@ -5,12 +5,12 @@ use till_domain::ids::{InvitationId, UserId};
 use till_domain::records::{Invitations, Users};
 use till_domain::text::Email;
 use till_domain::time::Millis;
+use till_protocol::arguments::id;
 
 use super::by_merchant::ByMerchant;
 use crate::endpoints::forms::CLEAR_EMAIL;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::team::{INVITATION, InvitationShape, USER, UserShape};
-use crate::protocol::arguments::id;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(

@@ -8,6 +8,9 @@ use till_domain::merchant::PaymentMethod;
 use till_domain::records::{Checkouts, Rows};
 use till_domain::session::InstallmentPlan;
 use till_domain::time::Millis;
+use till_protocol::arguments::id;
+use till_protocol::fault::Fault;
+use till_protocol::fields::Fields;
 
 use super::list_installment_plans::{INSTALLMENT_PLAN, PlanShape};
 use super::retrieve_installation_settings::{OFFERED_METHOD, offered_methods};
@@ -16,10 +19,7 @@ use super::session::INSTALLATION_ERRORS;
 use crate::endpoints::forms::{BOOLEAN, CARD_REF, CHECKOUT_REFERENCE, PAYMENT_METHOD, SESSION_ID, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::checkout::{CHECKOUT_LINE, LineShape};
-use crate::protocol::arguments::id;
-use crate::protocol::fault::Fault;
-use crate::protocol::fields::Fields;
-use crate::service::{CheckoutReference, NamedInstallation, OfferedCheckout, SdkCaller, given_up_to};
+use crate::service::{CheckoutReference, NamedInstallation, OfferedCheckout, SdkCaller, given_up_to, reply_of};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&RETRIEVE_CHECKOUT, &retrieve_checkout), Endpoint(&PAY_CHECKOUT, &pay_checkout)];
@@ -195,5 +195,5 @@ async fn pay_checkout(service: Shared, call: Call<MerchantCaller>) -> Result<Rep
     let (caller, (reference, command)) = service.sdk_call(&call, call.fields().parse(&PAID)).await?;
     service.opened_checkout(caller.merchant_id(), reference).ok_or_else(no_such_checkout)?;
     let command = Command::PayCheckout(command);
-    Ok(service.submit(&call, caller.merchant_id(), caller.as_domain(), command, None).await?.into())
+    Ok(reply_of(service.submit(&call, caller.merchant_id(), caller.as_domain(), command, None).await?))
 }

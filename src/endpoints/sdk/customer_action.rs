@@ -7,7 +7,7 @@ use till_domain::merchant::PaymentMethod;
 
 use super::session::{self, INSTALLATION_ERRORS, PaymentProgress, SESSION};
 use crate::endpoints::prelude::*;
-use crate::service::returned_to;
+use crate::service::{reply_of, returned_to};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&GET_REDIRECT_URL, &get_redirect_url),
@@ -136,5 +136,5 @@ static CANCEL_PAYMENT_SESSION: Declaration = Declaration {
 async fn cancel_payment_session(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (caller, session_id) = service.sdk_call(&call, call.fields().parse(&SESSION)).await?;
     let command = Command::CancelSession(session_id);
-    Ok(service.submit(&call, caller.merchant_id(), caller.as_domain(), command, None).await?.into())
+    Ok(reply_of(service.submit(&call, caller.merchant_id(), caller.as_domain(), command, None).await?))
 }

@@ -15,9 +15,10 @@ pub use tokenize_card::card_facts;
 
 use std::sync::Arc;
 
+use till_protocol::dispatch::Function;
+
 use super::endpoint::{self, Endpoints};
 use crate::access::MerchantCaller;
-use crate::protocol::dispatch::Function;
 use crate::service::Shared;
 
 /// The endpoints of `/sdk`, by their files.

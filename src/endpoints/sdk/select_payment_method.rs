@@ -5,14 +5,14 @@ use till_domain::ids::{SessionId, TokenId};
 use till_domain::merchant::{PROMPT_PAY_MAX_MINOR, PaymentMethod};
 use till_domain::money::{AmountMinor, Money};
 use till_domain::session::InstallmentPlan;
+use till_protocol::arguments::id;
+use till_protocol::fault::Fault;
+use till_protocol::fields::Fields;
 
 use crate::endpoints::arguments::CUSTOMER_DATA;
 use crate::endpoints::forms::{AMOUNT, CARD_REF, CURRENCY, INTEREST_BEARER, PAYMENT_METHOD, words};
 use crate::endpoints::prelude::*;
-use crate::protocol::arguments::id;
-use crate::protocol::fault::Fault;
-use crate::protocol::fields::Fields;
-use crate::service::NamedInstallation;
+use crate::service::{NamedInstallation, reply_of};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&SELECT_PAYMENT_METHOD, &select_payment_method)];
 
@@ -71,7 +71,7 @@ async fn select_payment_method(service: Shared, call: Call<MerchantCaller>) -> R
     let (caller, command) = service.sdk_call(&call, call.fields().parse(&SELECTED)).await?;
     service.count_write(&call, &caller)?;
     let command = Command::SelectPaymentMethod(command);
-    Ok(service.submit(&call, caller.merchant_id(), caller.as_domain(), command, None).await?.into())
+    Ok(reply_of(service.submit(&call, caller.merchant_id(), caller.as_domain(), command, None).await?))
 }
 
 /// Reports arguments that do not belong to the payment method, and those that it needs.

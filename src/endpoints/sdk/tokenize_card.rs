@@ -10,16 +10,16 @@ use till_domain::event::Answer;
 use till_domain::ids::{MerchantId, TokenId};
 use till_domain::text::HolderName;
 use till_domain::time::Millis;
+use till_protocol::fault::Fault;
+use till_protocol::field;
+use till_protocol::fields::Fields;
+use till_protocol::json::Json;
 use till_storage::vault::{CardNumber, Keyring};
 
 use super::session::INSTALLATION_ERRORS;
 use crate::endpoints::forms::{PERSON_NAME, checked, words};
 use crate::endpoints::prelude::*;
-use crate::protocol::fault::Fault;
-use crate::protocol::field;
-use crate::protocol::fields::Fields;
-use crate::protocol::json::Json;
-use crate::service::NamedInstallation;
+use crate::service::{NamedInstallation, reply_of};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&TOKENIZE_CARD, &tokenize_card)];
 
@@ -97,7 +97,7 @@ async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -> Result<Re
     if let Answer::Token(token_id) = answered.answer {
         service.security_codes.insert(merchant_id, token_id, card.security_code);
     }
-    Ok(answered.into())
+    Ok(reply_of(answered))
 }
 
 /// The facts about a merchant's card that are kept outside the vault.

@@ -4,10 +4,10 @@ use till_domain::checkout::{Checkout, CheckoutLine, CheckoutStatus, Locale};
 use till_domain::customer::CustomerRef;
 use till_domain::ids::{CheckoutId, InstallationId, PaymentId};
 use till_domain::payment::CaptureMode;
+use till_protocol::declaration::ValueType;
 
 use super::object::object;
 use crate::endpoints::forms::PAYMENT_METHOD_WORDS;
-use crate::protocol::declaration::ValueType;
 
 object! {
     /// A checkout with the address at which it is paid.

@@ -2,9 +2,9 @@
 //! object.
 
 use till_domain::ids::{CheckoutId, DisputeId, PaymentId, PayoutId, RefundId, WebhookEventId};
+use till_protocol::declaration::ValueType;
 
 use super::object::object;
-use crate::protocol::declaration::ValueType;
 
 object! {
     pub(in crate::endpoints) EVENT "event" {

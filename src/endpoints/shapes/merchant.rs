@@ -4,11 +4,11 @@ use till_domain::ids::MerchantId;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Profile, TestClock};
 use till_domain::records::{Balances, Integrations, Profiles, Rows, Single, TestClocks};
 use till_domain::time::Millis;
+use till_protocol::api_error::ApiError;
+use till_protocol::declaration::ValueType;
 
 use super::object::object;
 use crate::endpoints::forms::PAYMENT_METHOD_WORDS;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::ValueType;
 use crate::service::Reader;
 
 object! {

@@ -4,9 +4,9 @@
 
 use till_domain::metadata::MetadataRecord;
 use till_domain::text::MetadataKey;
+use till_protocol::declaration::ValueType;
 
 use super::object::object;
-use crate::protocol::declaration::ValueType;
 
 object! {
     pub(in crate::endpoints) METADATA "metadata_record" {

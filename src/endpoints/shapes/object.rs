@@ -45,7 +45,7 @@ impl<V: AnswerValue> AnswerValue for Vec<V> {
 }
 
 /// Declares an object of answers, an attribute a line: key, type, value, description, and further methods of
-/// [`Attribute`](crate::protocol::declaration::Attribute).
+/// [`Attribute`](till_protocol::declaration::Attribute).
 ///
 /// ```text
 /// object! {
@@ -60,21 +60,22 @@ impl<V: AnswerValue> AnswerValue for Vec<V> {
 ///
 /// makes the declaration `static TOPUP: ObjectType`, whose name in documents is `topup`, and `struct TopupShape`, which
 /// `TopupShape::new(topup, currency)` makes and which serializes to the object. A value is an expression over
-/// references to what `of` names; its type is an [`AnswerValue`]. A type is one of [`ValueType`](crate::protocol::declaration::ValueType), the
-/// words of a domain type as `words_of(PaymentStatus)`, or a constant as `type(EVENT_WORDS)`.
+/// references to what `of` names; its type is an [`AnswerValue`]. A type is one of
+/// [`ValueType`](till_protocol::declaration::ValueType), the words of a domain type as `words_of(PaymentStatus)`, or a
+/// constant as `type(EVENT_WORDS)`.
 ///
 /// Without `as`, and with the values left out, only the declaration is made, for an object that is serialized
 /// elsewhere.
 macro_rules! object {
-    (@type words_of($($named:tt)+)) => { $crate::protocol::declaration::words_of!($($named)+) };
+    (@type words_of($($named:tt)+)) => { till_protocol::declaration::words_of!($($named)+) };
     (@type type($constant:expr)) => { $constant };
-    (@type $kind:ident $(($of:expr))?) => { $crate::protocol::declaration::ValueType::$kind $(($of))? };
+    (@type $kind:ident $(($of:expr))?) => { till_protocol::declaration::ValueType::$kind $(($of))? };
     ($vis:vis $declared:ident $name:literal { $(
         $key:ident: $kind:ident $(($($of:tt)+))? $(or $null:ident)?, $docs:tt $(, $method:ident $(($given:expr))?)*;
     )+ }) => {
-        $vis static $declared: $crate::protocol::declaration::ObjectType = $crate::protocol::declaration::ObjectType {
+        $vis static $declared: till_protocol::declaration::ObjectType = till_protocol::declaration::ObjectType {
             name: $name,
-            attributes: &[$($crate::protocol::declaration::Attribute::of(
+            attributes: &[$(till_protocol::declaration::Attribute::of(
                 stringify!($key),
                 $crate::endpoints::shapes::object::object!(@type $kind $(($($of)+))?),
                 $docs,

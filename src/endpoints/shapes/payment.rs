@@ -13,12 +13,12 @@ use till_domain::payment::{
 };
 use till_domain::session::Instrument;
 use till_domain::time::Millis;
+use till_protocol::api_error::ApiError;
+use till_protocol::declaration::ValueType;
+use till_protocol::dispatch::Call;
 
 use super::object::object;
 use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::ValueType;
-use crate::protocol::dispatch::Call;
 use crate::service::{Reader, open_action};
 
 object! {

@@ -2,9 +2,9 @@
 
 use till_domain::ids::WebhookId;
 use till_domain::webhook::{Subscription, Webhook, WebhookEventKind, WebhookStatus};
+use till_protocol::declaration::ValueType;
 
 use super::object::object;
-use crate::protocol::declaration::ValueType;
 
 /// The word for all events.
 pub(in crate::endpoints) const ALL_EVENTS: &str = "*";

@@ -6,10 +6,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use sha2::{Digest, Sha384};
+use till_protocol::api_error::{ApiError, Code};
+use till_protocol::dispatch::{BrowserPage, BrowserRequest, PageAsset, PageDeclaration, PageReply, browser_page};
 
 use super::{assets, color};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::dispatch::{BrowserPage, BrowserRequest, PageAsset, PageDeclaration, PageReply, browser_page};
 
 const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";

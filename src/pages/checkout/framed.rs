@@ -4,14 +4,14 @@
 use till_domain::ids::{InstallationId, MerchantId};
 use till_domain::merchant::{PaymentMethod, Platform};
 use till_domain::session::InterestBearer;
+use till_protocol::api_error::ApiError;
+use till_protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
 
 use super::frame_view::FrameView;
 use super::locale;
 use super::page::{self, Frame};
 use super::paying::wallet;
 use super::{frame, shown};
-use crate::protocol::api_error::ApiError;
-use crate::protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
 use crate::service::{CheckoutReference, Shared, ShownForm};
 
 /// `form` is an installation, or the last segment of a checkout's address.

@@ -7,12 +7,12 @@ use till_domain::customer_action::{CustomerAction, CustomerStep};
 use till_domain::ids::MerchantId;
 use till_domain::merchant::{AcquirerName, PaymentMethod};
 use till_domain::session::InstallmentPlan;
+use till_protocol::api_error::{ApiError, Code};
+use till_protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
 
 use super::form::PostedAct;
 use super::locale;
 use super::{page, shown};
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
 use crate::service::{CheckoutReference, Shared, ShownCheckout};
 
 pub(in crate::pages) static PAYING: PageDeclaration =

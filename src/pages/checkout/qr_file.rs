@@ -2,10 +2,10 @@
 //! that can be kept.
 
 use till_domain::ids::{MerchantId, SessionId};
+use till_protocol::api_error::{ApiError, Code};
+use till_protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
 
 use super::png;
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
 use crate::service::Shared;
 
 pub(in crate::pages) static QR_FILE: PageDeclaration =

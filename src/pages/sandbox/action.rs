@@ -2,13 +2,13 @@
 
 use askama::Template;
 use till_actors::acquirer::AcquirerUnavailable;
+use till_protocol::api_error::{ApiError, CallEffect, Code, RETRY_AFTER_SECONDS};
+use till_protocol::dispatch::{BrowserRequest, PageReply};
 use till_sandbox::{ActResult, ActionId, ActionOutcome, ActionPage, ShownAction};
 
 use crate::pages::amount::amount;
 use crate::pages::style;
-use crate::protocol::api_error::{ApiError, CallEffect, Code};
-use crate::protocol::dispatch::{BrowserRequest, PageReply};
-use crate::service::{AskedCustomer, RETRY_AFTER_SECONDS, Shared};
+use crate::service::{AskedCustomer, Shared};
 
 /// The field of the form whose value is the button's.
 const OUTCOME: &str = "outcome";

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use till_protocol::dispatch::{BrowserPage, PageDeclaration, browser_page};
 use till_sandbox::ActionPage;
 
 use super::{action, scan};
-use crate::protocol::dispatch::{BrowserPage, PageDeclaration, browser_page};
 use crate::service::Shared;
 
 static CHALLENGE: PageDeclaration = PageDeclaration { pattern: "/sandbox/challenge/{action}", has_form: true };

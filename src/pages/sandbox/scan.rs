@@ -1,11 +1,11 @@
 //! The page on which the text of a QR code stands for the camera of a phone.
 
 use askama::Template;
+use till_protocol::api_error::{ApiError, Code};
+use till_protocol::dispatch::{BrowserRequest, PageReply};
 
 use super::action::unavailable;
 use crate::pages::style;
-use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::dispatch::{BrowserRequest, PageReply};
 use crate::service::Shared;
 
 /// The field with the text of the QR code.

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use till_domain::customer_action::CustomerStep;
 use till_domain::records::{Checkouts, CustomerActions, Payments, Profiles, Rows, Single};
+use till_protocol::api_error::{ApiError, Code};
 use till_sandbox::ShownAction;
 
 use super::return_url::origin_of;
-use crate::protocol::api_error::{ApiError, Code};
 use crate::service::lists::open_action;
 use crate::service::submission::Service;
 

@@ -7,12 +7,12 @@ use till_domain::ids::{InstallationId, MerchantId};
 use till_domain::merchant::{Installation, Platform, Profile};
 use till_domain::records::{Installations, MerchantDirectory, Profiles, Rows, Single};
 use till_domain::refusal::Refusal;
+use till_protocol::api_error::ApiError;
+use till_protocol::arguments::{ArgumentSet, arguments, id};
+use till_protocol::connection::address_group;
+use till_protocol::dispatch::Call;
+use till_protocol::json::{Json, Object};
 
-use crate::protocol::api_error::ApiError;
-use crate::protocol::arguments::{ArgumentSet, arguments, id};
-use crate::protocol::connection::address_group;
-use crate::protocol::dispatch::Call;
-use crate::protocol::json::{Json, Object};
 use crate::service::submission::{Reader, Service, refused};
 
 /// The installation of a call.

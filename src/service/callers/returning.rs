@@ -5,10 +5,10 @@ use till_domain::customer_action::CustomerStep;
 use till_domain::ids::{MerchantId, SessionId};
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{Checkouts, MerchantDirectory, Payments, Profiles, Rows, Sessions, Single};
+use till_protocol::api_error::{ApiError, Code};
 
 use super::checkout_address::parse_with_secret;
 use super::return_url::{framed_at, given_up_to, in_ascii, returned_to};
-use crate::protocol::api_error::{ApiError, Code};
 use crate::service::lists::open_action;
 use crate::service::submission::{Reader, Service};
 

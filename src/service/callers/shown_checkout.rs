@@ -10,10 +10,10 @@ use till_domain::records::{
 };
 use till_domain::text::QrText;
 use till_domain::time::Millis;
+use till_protocol::api_error::ApiError;
 
 use super::checkout::OfferedCheckout;
 use super::checkout_address::CheckoutReference;
-use crate::protocol::api_error::ApiError;
 use crate::service::lists::open_action;
 use crate::service::submission::{Reader, Service};
 

@@ -5,11 +5,11 @@ use std::vec::IntoIter;
 
 use till_domain::ids::MerchantId;
 use till_domain::records::MerchantDirectory;
+use till_protocol::api_error::ApiError;
+use till_protocol::request_thread;
 use till_storage::rows::ScanDirection;
 use tokio::sync::{Mutex, MutexGuard};
 
-use crate::protocol::api_error::ApiError;
-use crate::protocol::request_thread;
 use crate::service::submission::{Reader, Service};
 
 /// Merchants after which other calls get their turn.

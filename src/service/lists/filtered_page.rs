@@ -4,14 +4,14 @@ use std::fmt::Display;
 
 use till_domain::cursor::Cursor;
 use till_domain::ids::Id;
+use till_protocol::api_error::ApiError;
+use till_protocol::field::PageRequest;
+use till_protocol::request_thread;
 use till_storage::rows::{Beside, ScanDirection};
 use till_storage::shapes::{KeyedRow, StoredTable};
 
 use super::id_span::IdSpan;
 use super::page::Page;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::field::PageRequest;
-use crate::protocol::request_thread;
 use crate::service::submission::Reader;
 
 /// Rows that are looked at before a scan is interrupted.

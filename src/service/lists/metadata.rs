@@ -9,11 +9,11 @@ use till_domain::metadata::{Document, MetadataRecord, SetNumber};
 use till_domain::records::{Metadata, MetadataByCreation, MetadataDocuments, MetadataPositions, Rows, Unreadable};
 use till_domain::text::MetadataKey;
 use till_domain::time::Millis;
+use till_protocol::api_error::ApiError;
+use till_protocol::request_thread;
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantView;
 
-use crate::protocol::api_error::ApiError;
-use crate::protocol::request_thread;
 use crate::service::submission::Service;
 
 /// The limit of items of a set on one page: contract, section 5.

@@ -4,8 +4,8 @@ use till_domain::customer_action::CustomerAction;
 use till_domain::payment::Payment;
 use till_domain::records::{CustomerActions, Rows};
 use till_domain::time::Millis;
+use till_protocol::api_error::ApiError;
 
-use crate::protocol::api_error::ApiError;
 use crate::service::submission::Reader;
 
 /// The action that the customer must take at `now`; none when the payment does not wait for its customer, or the time

@@ -7,11 +7,11 @@ use serde::{Serialize, Serializer};
 use till_domain::cursor::Cursor;
 use till_domain::ids::Id;
 use till_domain::records::Rows;
+use till_protocol::api_error::ApiError;
+use till_protocol::field::PageRequest;
 use till_storage::rows::Beside;
 use till_storage::shapes::{KeyedRow, StoredTable};
 
-use crate::protocol::api_error::ApiError;
-use crate::protocol::field::PageRequest;
 use crate::service::submission::Reader;
 
 /// A filter of a list by the name of its argument, with its text when it was given.

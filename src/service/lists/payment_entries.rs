@@ -3,12 +3,12 @@
 use till_domain::ids::{EntryId, Id, PaymentId, TransactionId};
 use till_domain::ledger::Entry;
 use till_domain::records::{Disputes, DisputesByPayment, Payments, Refunds, RefundsByPayment, Rows, Transactions};
+use till_protocol::api_error::ApiError;
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::{KeyedRow, StoredTable};
 
 use super::filtered_page::rows_of_index;
 use super::id_span::IdSpan;
-use crate::protocol::api_error::ApiError;
 use crate::service::submission::Reader;
 
 /// At most `limit` entries of a payment in a span, in a direction. A payment that does not exist has none.

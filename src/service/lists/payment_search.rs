@@ -3,6 +3,8 @@
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::records::{PaymentsByExternalId, Rows};
 use till_domain::text::ExternalId;
+use till_protocol::api_error::ApiError;
+use till_protocol::field::PageRequest;
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::PaymentIndex;
 
@@ -10,8 +12,6 @@ use super::every_merchant::EveryMerchant;
 use super::filtered_page::page_of;
 use super::id_span::IdSpan;
 use super::page::Page;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::field::PageRequest;
 use crate::service::submission::{Reader, Service};
 
 /// The property by which a payment is looked for.

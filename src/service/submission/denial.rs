@@ -9,12 +9,8 @@ use till_domain::metadata::{BYTESIZE_MAX, DOCUMENT_BYTES_MAX, ITEMS_MAX, SETS_MA
 use till_domain::money::{AMOUNT_MAX_MINOR, Money};
 use till_domain::payment::{OperationKind, PaymentStatus};
 use till_domain::refusal::{CommandField, MethodObstacle, Refusal};
-
-use crate::protocol::api_error::{ApiError, CallEffect, Code};
-use crate::protocol::fault::{Fault, IDEMPOTENCY_KEY};
-
-/// The advised delay before a retry when the service could not carry out a command.
-pub const RETRY_AFTER_SECONDS: u32 = 1;
+use till_protocol::api_error::{ApiError, CallEffect, Code, RETRY_AFTER_SECONDS};
+use till_protocol::fault::{Fault, IDEMPOTENCY_KEY};
 
 /// The advised delay before a retry while events are being delivered to the webhook again, in seconds.
 const REDELIVERY_RETRY_SECONDS: u32 = 30;

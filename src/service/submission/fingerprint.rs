@@ -1,8 +1,8 @@
 //! The canonical form of a call's arguments: equal for calls with the same meaning.
 
-use crate::protocol::declaration::{Argument, Declaration, ValueType};
-use crate::protocol::field;
-use crate::protocol::json::{self, Json, Object};
+use till_protocol::declaration::{Argument, Declaration, ValueType};
+use till_protocol::field;
+use till_protocol::json::{self, Json, Object};
 
 /// The arguments in the order of their names, each in a canonical form: an amount as an integer, an e-mail address in
 /// lower case, and no entry for null and for an empty text without meaning.
@@ -46,14 +46,33 @@ fn is_amount(declared: Option<ValueType>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use till_protocol::declaration::{Flags, Package, Returns};
+    use till_protocol::json::{Bounds, ExpectedValue, Object, read_object};
+
     use super::*;
     use crate::endpoints::merchants::INITIATE_PAYMENT_FLOW;
-    use crate::protocol::declaration::{Flags, Package, Returns};
-    use crate::protocol::json::parse_object;
+
+    /// Bounds that bind nothing.
+    struct Unbounded;
+
+    impl Bounds for Unbounded {
+        fn expected(&self, _: &str) -> ExpectedValue {
+            ExpectedValue::Container
+        }
+
+        fn take(&mut self, _: usize) -> bool {
+            true
+        }
+    }
+
+    fn parsed(body: &str) -> Object {
+        let mut members = Object::new();
+        read_object(body.as_bytes(), &mut members, &mut Unbounded).unwrap_or_else(|error| panic!("{error:?}"));
+        members
+    }
 
     fn of(body: &str) -> Vec<u8> {
-        let body = parse_object(body.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-        canonical(&INITIATE_PAYMENT_FLOW, &body)
+        canonical(&INITIATE_PAYMENT_FLOW, &parsed(body))
     }
 
     #[test]
@@ -87,10 +106,7 @@ mod tests {
             errors: &[],
             flags: Flags::COMMAND,
         };
-        let of = |body: &str| {
-            let body = parse_object(body.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-            canonical(&CALL, &body)
-        };
+        let of = |body: &str| canonical(&CALL, &parsed(body));
         assert_eq!(of(r#"{"path":"","value":1}"#), of(r#"{"value":1}"#));
         assert_ne!(of(r#"{"path":"a","value":1}"#), of(r#"{"value":1}"#));
         assert_ne!(of(r#"{"value":""}"#), of("{}"));

@@ -6,6 +6,6 @@ mod fingerprint;
 mod shared;
 mod test_attempts;
 
-pub use denial::{RETRY_AFTER_SECONDS, refused};
-pub use shared::{Reader, SdkRate, Service, Shared};
+pub use denial::refused;
+pub use shared::{Reader, SdkRate, Service, Shared, reply_of};
 pub use test_attempts::TestTurn;

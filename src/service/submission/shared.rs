@@ -10,10 +10,12 @@ use till_actors::{Answered, Engine, Secret, Store};
 use till_domain::command::{AdvanceClock, Caller, Command, Expired, Idempotency, IdempotencyScope, Request};
 use till_domain::event::Answer;
 use till_domain::ids::{InstallationId, MerchantId};
-use till_domain::records::Unreadable;
 use till_domain::text::IdempotencyKey;
 use till_domain::time::Millis;
 use till_operate::archive::Archiver;
+use till_protocol::api_error::ApiError;
+use till_protocol::dispatch::{Call, CallsPerSecond, Reply};
+use till_protocol::fault::Fault;
 use till_sandbox::SandboxAcquirer;
 use till_storage::journal::read_record_time;
 use till_storage::rows::RowGate;
@@ -24,9 +26,6 @@ use tokio::sync::Mutex;
 use super::denial;
 use super::fingerprint;
 use super::test_attempts::WebhookTests;
-use crate::protocol::api_error::{ApiError, CallEffect};
-use crate::protocol::dispatch::{Call, CallsPerSecond, Reply};
-use crate::protocol::fault::Fault;
 use crate::service::operations::{Checkpoints, Notes, Operations};
 use crate::service::usage::{LastUsed, SdkWrites};
 
@@ -77,17 +76,16 @@ pub struct Service {
     pub creation: Arc<Mutex<()>>,
 }
 
-/// The answer of an endpoint that returns an id, or true when something changed.
-impl From<Answered> for Reply {
-    fn from(Answered { answer, replayed }: Answered) -> Reply {
-        let reply = match answer {
-            Answer::Changed(changed) => Reply::new(&changed),
-            Answer::Metadata { version, .. } => Reply::new(&version),
-            Answer::Redelivery { events } => Reply::new(&events),
-            named => Reply::new(&named.id_text()),
-        };
-        reply.replayed(replayed)
-    }
+/// The reply of an endpoint that answers an id, or true when something changed.
+#[must_use]
+pub fn reply_of(Answered { answer, replayed }: Answered) -> Reply {
+    let reply = match answer {
+        Answer::Changed(changed) => Reply::new(&changed),
+        Answer::Metadata { version, .. } => Reply::new(&version),
+        Answer::Redelivery { events } => Reply::new(&events),
+        named => Reply::new(&named.id_text()),
+    };
+    reply.replayed(replayed)
 }
 
 impl Service {
@@ -198,15 +196,16 @@ impl Service {
     /// # Errors
     /// `UNAVAILABLE` when the last record cannot be read.
     pub fn merchant_now(&self, merchant_id: MerchantId) -> Result<Millis, ApiError> {
-        let head = self.store.head(merchant_id).map_err(|error| unreadable(&error))?;
-        let last = read_record_time(&*self.store, merchant_id, head.sequence).map_err(|error| unreadable(&error))?;
+        let head = self.store.head(merchant_id).map_err(|error| ApiError::unreadable(&error))?;
+        let last =
+            read_record_time(&*self.store, merchant_id, head.sequence).map_err(|error| ApiError::unreadable(&error))?;
         // A record has the time of the wall clock.
         let wall = self.now().max(Millis(last.unwrap_or_default()));
         Ok(Millis(wall.0.saturating_add(self.engine.clocks().offset_ms(merchant_id))))
     }
 
     fn is_behind(&self, merchant_id: MerchantId) -> Result<bool, ApiError> {
-        let gate = self.store.gate(merchant_id).map_err(|error| unreadable(&error))?;
+        let gate = self.store.gate(merchant_id).map_err(|error| ApiError::unreadable(&error))?;
         Ok(gate != RowGate::Open)
     }
 
@@ -228,17 +227,4 @@ fn installation(caller: Caller) -> Option<InstallationId> {
         Caller::Sdk(installation_id) => Some(installation_id),
         Caller::ApiKey(_) | Caller::Operator | Caller::System => None,
     }
-}
-
-/// A damaged row fails only the reads that touch it.
-impl From<Unreadable> for ApiError {
-    fn from(error: Unreadable) -> ApiError {
-        unreadable(&error)
-    }
-}
-
-/// The error for a row that could not be read.
-fn unreadable(error: &dyn std::error::Error) -> ApiError {
-    tracing::error!(%error, "a row cannot be read");
-    ApiError::unavailable(CallEffect::NotDone, denial::RETRY_AFTER_SECONDS).because(error.to_string())
 }

@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
+use till_protocol::api_error::ApiError;
 use tokio::sync::watch;
-
-use crate::protocol::api_error::ApiError;
 
 /// Attempts of one merchant at the same time.
 const AT_ONCE_MAX: usize = 2;
@@ -143,9 +142,9 @@ impl Drop for TestPermit {
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
+    use till_protocol::api_error::Code;
 
     use super::*;
-    use crate::protocol::api_error::Code;
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
     const OTHER: MerchantId = MerchantId::from_bytes([2; 16]);

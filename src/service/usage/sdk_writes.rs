@@ -5,10 +5,10 @@ use std::num::NonZeroU32;
 use std::time::Instant;
 
 use till_domain::ids::InstallationId;
+use till_protocol::api_error::ApiError;
+use till_protocol::dispatch::CallsPerSecond;
 
 use super::shared_rate::SharedRate;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::dispatch::CallsPerSecond;
 
 /// The seconds whose writes an address may make at once after a pause.
 const BURST_SECONDS: NonZeroU32 = NonZeroU32::new(10).expect("not 0");

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use till_domain::ids::InstallationId;
-
-use crate::protocol::api_error::ApiError;
+use till_protocol::api_error::ApiError;
 
 /// The owner of the calls, for the message to a refused caller.
 const OF: &str = "`tokenize-card` and `select-payment-method` for one installation";

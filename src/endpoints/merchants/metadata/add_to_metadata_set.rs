@@ -1,12 +1,12 @@
 //! `POST /merchants/add-to-metadata-set`
 
 use till_domain::command::{AddToMetadataSet, Command};
+use till_protocol::arguments::ReadArguments;
+use till_protocol::fields::Fields;
 
 use super::arguments::{self, KEY, PATH, TTL, VALUE, VERSION};
 use crate::endpoints::merchants::by_merchant;
 use crate::endpoints::prelude::*;
-use crate::protocol::arguments::ReadArguments;
-use crate::protocol::fields::Fields;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&ADD_TO_METADATA_SET, &add_to_metadata_set)];
 

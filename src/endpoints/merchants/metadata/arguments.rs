@@ -2,13 +2,13 @@
 
 use till_domain::metadata::{CanonicalJson, DEPTH_MAX, MetadataPath, TTL_MAX_SECONDS, VALUE_BYTES_MAX};
 use till_domain::text::{EXTERNAL_ID_MAX_BYTES, MetadataKey};
+use till_protocol::declaration::Argument;
+use till_protocol::fault::Fault;
+use till_protocol::fields::Fields;
+use till_protocol::json::{self, Json};
 
 use crate::endpoints::forms::{checked, own_text, printable, whole};
 use crate::endpoints::prelude::*;
-use crate::protocol::declaration::Argument;
-use crate::protocol::fault::Fault;
-use crate::protocol::fields::Fields;
-use crate::protocol::json::{self, Json};
 
 /// The largest version that a caller can name: 2^53-1.
 const VERSION_MAX: u64 = (1 << 53) - 1;

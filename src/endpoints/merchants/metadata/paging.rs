@@ -4,11 +4,11 @@
 use serde_json::{Value, json};
 use till_domain::metadata::MetadataPath;
 use till_domain::text::MetadataKey;
+use till_protocol::fault::Fault;
+use till_protocol::fields::Fields;
 
 use crate::endpoints::forms::whole;
 use crate::endpoints::prelude::*;
-use crate::protocol::fault::Fault;
-use crate::protocol::fields::Fields;
 use crate::service::{ItemPage, ItemRange, PAGE_ITEMS_MAX};
 
 /// The largest position that a caller can name: 2^53-1.

@@ -1,12 +1,12 @@
 //! `POST /merchants/remove-from-metadata-set`
 
 use till_domain::command::{Command, RemoveFromMetadataSet};
+use till_protocol::arguments::ReadArguments;
+use till_protocol::fields::Fields;
 
 use super::arguments::{self, KEY, PATH, VALUE, VERSION};
 use crate::endpoints::merchants::by_merchant;
 use crate::endpoints::prelude::*;
-use crate::protocol::arguments::ReadArguments;
-use crate::protocol::fields::Fields;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&REMOVE_FROM_METADATA_SET, &remove_from_metadata_set)];

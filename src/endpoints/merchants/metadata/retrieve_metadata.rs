@@ -3,6 +3,7 @@
 use serde_json::Value;
 use till_domain::metadata::{CanonicalJson, MetadataPath, PathTarget};
 use till_domain::text::MetadataKey;
+use till_protocol::fault::Fault;
 
 use super::arguments::{KEY, PATH};
 use super::paging::{ITEM_PAGE, ItemPageCall, ItemPageRequest};
@@ -10,7 +11,6 @@ use super::value::{AnswerBudget, joined, value_at};
 use crate::endpoints::forms::BOOLEAN;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::metadata::{METADATA, METADATA_ITEMS, metadata_json};
-use crate::protocol::fault::Fault;
 use crate::service::{FoundMetadata, ItemPage, MetadataReader};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&RETRIEVE_METADATA, &retrieve_metadata)];

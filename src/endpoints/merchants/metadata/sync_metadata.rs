@@ -5,13 +5,13 @@ use till_domain::command::{Command, SyncMetadata};
 use till_domain::event::Answer;
 use till_domain::ids::{MetadataId, RawId};
 use till_domain::metadata::MetadataRecord;
+use till_protocol::arguments::ReadArguments;
+use till_protocol::declaration::Argument;
+use till_protocol::fields::Fields;
 
 use super::arguments::{self, KEY, TTL, VERSION};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
-use crate::protocol::arguments::ReadArguments;
-use crate::protocol::declaration::Argument;
-use crate::protocol::fields::Fields;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&SYNC_METADATA, &sync_metadata)];
 

@@ -14,14 +14,14 @@ use till_domain::records::{EffectiveEntries, Entries, Rows};
 use till_domain::statement::Statement;
 use till_domain::text::ExternalId;
 use till_domain::time::Millis;
+use till_protocol::api_error::ApiError;
+use till_protocol::request_thread;
 use till_storage::rows::{RowReader, ScanDirection};
 use till_storage::shapes::{ExternalIdFinder, MerchantReader};
 
 use crate::csv::{no_formula, quoted};
 use crate::endpoints::created_at::zone;
 use crate::endpoints::shapes::entry::PARENT_TYPE;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::request_thread;
 
 /// The limit of entries of a part: some 12 MB of CSV.
 pub(in super::super) const CSV_PART_ENTRIES: u64 = 50_000;

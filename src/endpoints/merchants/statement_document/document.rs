@@ -3,9 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use till_domain::statement::Statement;
-
-use crate::protocol::api_error::ApiError;
-use crate::protocol::request_thread;
+use till_protocol::api_error::ApiError;
+use till_protocol::request_thread;
 
 till_domain::word_enum! {
     /// The form of a file.

@@ -15,12 +15,12 @@ use till_domain::merchant::Profile;
 use till_domain::money::decimal;
 use till_domain::statement::Statement;
 use till_domain::time::Millis;
+use till_protocol::api_error::ApiError;
+use till_protocol::request_thread;
 
 use super::fonts::{FILE_BYTES_MAX, FONTS, Fonts, is_east_asian};
 use super::glyphs::{self, ratio};
 use crate::endpoints::created_at::zone;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::request_thread;
 
 /// A4 in points.
 const PAGE: (i32, i32) = (595, 842);

@@ -6,14 +6,14 @@ use till_actors::webhooks::AddressPolicy;
 use till_domain::ids::WebhookId;
 use till_domain::text::{DestinationUrl, HEADER_NAME_MAX, HeaderName, RETURN_URL_MAX_BYTES};
 use till_domain::webhook::{Subscription, WebhookEventKind};
+use till_protocol::arguments::{FieldIn, id};
+use till_protocol::declaration::TextKind;
+use till_protocol::json::Json;
+use till_protocol::version::ApiVersion;
 
 use crate::endpoints::forms::{checked, own_text};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::webhook::{ALL_EVENTS, EVENT_WORDS, kind_named};
-use crate::protocol::arguments::{FieldIn, id};
-use crate::protocol::declaration::TextKind;
-use crate::protocol::json::Json;
-use crate::protocol::version::ApiVersion;
 
 /// The default header of the plain HMAC.
 pub(super) const SIGNATURE_HEADER_DEFAULT: &str = "X-Webhook-Signature";

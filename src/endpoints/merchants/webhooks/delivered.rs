@@ -1,11 +1,11 @@
 //! What webhooks are sent: contract, section 11.
 
 use till_domain::ids::WebhookEventId;
+use till_protocol::declaration::{Argument, DeliveryDeclaration};
 
 use super::arguments::SIGNATURE_HEADER_DEFAULT;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::event::EVENT;
-use crate::protocol::declaration::{Argument, DeliveryDeclaration};
 
 const TIMESTAMP: ValueType = ValueType::Text(Text::of(10, 10, "1767225601").matching("^[0-9]+$"));
 const SIGNATURES: ValueType = ValueType::Text(Text::PLAIN.matching("^v1a?,"));

@@ -8,6 +8,7 @@ use till_domain::ids::WebhookId;
 use till_domain::records::{Rows, Webhooks};
 use till_domain::text::{DestinationUrl, HeaderName, Name};
 use till_domain::webhook::{Subscription, Webhook};
+use till_protocol::version::ApiVersion;
 use till_storage::vault::{WEBHOOK_SECRET_LEN, WebhookSecretBytes, WebhookSecretOf};
 
 use super::arguments::{
@@ -17,7 +18,6 @@ use super::arguments::{
 use super::refusals::{TOO_MANY, TOO_MANY_SECRETS, WEBHOOK_NOT_FOUND};
 use crate::endpoints::forms::{BOOLEAN, NAME};
 use crate::endpoints::prelude::*;
-use crate::protocol::version::ApiVersion;
 
 pub(in crate::endpoints::merchants) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&CONNECT_WEBHOOK, &connect_webhook), Endpoint(&ROTATE_WEBHOOK_SECRET, &rotate_webhook_secret)];

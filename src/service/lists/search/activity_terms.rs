@@ -3,12 +3,12 @@
 use till_domain::activity::{Activity, ActivityObject, Actor};
 use till_domain::ids::SUFFIX_LEN;
 use till_domain::text::Email;
+use till_protocol::api_error::ApiError;
+use till_protocol::request_thread;
 use till_storage::shapes::ActivityIndex;
 
 use super::merge::EntrySource;
 use super::search::Selection;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::request_thread;
 use crate::service::submission::Reader;
 
 /// The beginnings of ids that stand in activities.

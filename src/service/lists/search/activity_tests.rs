@@ -11,13 +11,13 @@ use till_domain::plan::{GROWTH, SCALE};
 use till_domain::records::AnyKey;
 use till_domain::text::Email;
 use till_domain::time::Millis;
+use till_protocol::field::PageRequest;
 use till_storage::rows::Beside;
 use till_storage::shapes::{ActivityIndex, MerchantReader, row_key};
 
 use super::activity_terms::{ActivityTerms, Addresses};
 use super::search::{Selection, Window};
 use super::test_list::{Dice, MERCHANT, Rows, START, TestList};
-use crate::protocol::field::PageRequest;
 
 const OTHER_MERCHANT: MerchantId = MerchantId::from_bytes([0xa2; 16]);
 const ENTRIES: u64 = 1_500;

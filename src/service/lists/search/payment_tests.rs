@@ -21,11 +21,11 @@ use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer};
 use till_domain::text::{Email, ExternalId, ReturnUrl};
 use till_domain::time::{DAY_MILLIS, Millis};
+use till_protocol::field::PageRequest;
 
 use super::known_entries::KNOWN_MAX;
 use super::payment_filters::{AmountRange, PaymentFilters};
 use super::test_list::{Dice, MERCHANT, START, TestList};
-use crate::protocol::field::PageRequest;
 
 const PAYMENTS: u64 = 1_200;
 /// The mean time between two payments, in milliseconds: an hour.

@@ -5,13 +5,13 @@ use std::fmt::Display;
 use till_domain::cursor::Cursor;
 use till_domain::records::{Rows, Table, Unreadable};
 use till_domain::time::Millis;
+use till_protocol::api_error::ApiError;
+use till_protocol::field::PageRequest;
+use till_protocol::request_thread;
 use till_storage::rows::{Beside, ScanDirection};
 use till_storage::shapes::{KeyedRow, ListEntry, ListIndex, ListKey, MerchantView};
 
 use super::merge::{EntrySource, Intersection, Walk, WalkStep};
-use crate::protocol::api_error::ApiError;
-use crate::protocol::field::PageRequest;
-use crate::protocol::request_thread;
 use crate::service::lists::id_span::IdSpan;
 use crate::service::lists::page::Page;
 use crate::service::submission::Reader;

@@ -10,14 +10,14 @@ use till_domain::event::{Event, Mutation};
 use till_domain::ids::{IdPosition, MerchantId};
 use till_domain::records::{AnyKey, AnyRow, MemoryRows, RowsMut};
 use till_domain::time::Millis;
+use till_protocol::api_error::ApiError;
+use till_protocol::field::PageRequest;
 use till_storage::family::Family;
 use till_storage::rows::{RowError, RowRange, RowReader, ScanDirection, Visit};
 use till_storage::shapes::{ListIndex, ListKey, MerchantPersonal, MerchantReader, MerchantView, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
 
 use super::search::{ListRow, Search, Selection, Window};
-use crate::protocol::api_error::ApiError;
-use crate::protocol::field::PageRequest;
 
 /// The merchant whose list it is.
 pub(super) const MERCHANT: MerchantId = MerchantId::from_bytes([0xa1; 16]);

@@ -1,0 +1,361 @@
+//! A page for a person's browser: its declaration, a request for it, and its answer.
+
+use std::cell::OnceCell;
+use std::future::Future;
+use std::sync::Arc;
+
+use actix_web::web::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use till_domain::ids::MerchantId;
+use url::form_urlencoded;
+
+use super::log_subject::LogSubject;
+use super::request_id::RequestId;
+use crate::api_error::{ApiError, Code};
+
+/// The declaration of a page.
+#[derive(Debug)]
+pub struct PageDeclaration {
+    /// Its path, where a segment in braces stands for any text. It is the page's name in the log and in metrics, since
+    /// the address itself may be a capability.
+    pub pattern: &'static str,
+    /// True when the page has a form, which is posted to its own address.
+    pub has_form: bool,
+}
+
+impl PageDeclaration {
+    /// The texts that stand at the segments in braces; None when the path is another page's.
+    pub(super) fn matched(&self, path: &str) -> Option<Vec<String>> {
+        let (mut known, mut found) = (self.pattern.split('/'), path.split('/'));
+        let mut texts = Vec::new();
+        loop {
+            match (known.next(), found.next()) {
+                (None, None) => return Some(texts),
+                (Some(known), Some(found)) if known.starts_with('{') && !found.is_empty() => {
+                    texts.push(found.to_owned());
+                }
+                (Some(known), Some(found)) if known == found => {}
+                (Some(_), _) | (None, Some(_)) => return None,
+            }
+        }
+    }
+}
+
+/// A page: a declaration, and the function that makes it.
+pub trait BrowserPage: Send + Sync {
+    /// The declaration.
+    fn declaration(&self) -> &'static PageDeclaration;
+
+    /// Makes the page, or does what its form asks for. The future runs on the thread that took the request.
+    fn open(&self, request: BrowserRequest) -> LocalBoxFuture<'_, Result<PageReply, ApiError>>;
+}
+
+/// Makes a page of a declaration, the state of its function, and the function.
+pub fn browser_page<S, F, R>(declaration: &'static PageDeclaration, state: S, function: F) -> Arc<dyn BrowserPage>
+where
+    S: Clone + Send + Sync + 'static,
+    F: Fn(S, BrowserRequest) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<PageReply, ApiError>> + 'static,
+{
+    Arc::new(DeclaredPage { declaration, state, function })
+}
+
+struct DeclaredPage<S, F> {
+    declaration: &'static PageDeclaration,
+    state: S,
+    function: F,
+}
+
+impl<S, F, R> BrowserPage for DeclaredPage<S, F>
+where
+    S: Clone + Send + Sync,
+    F: Fn(S, BrowserRequest) -> R + Send + Sync,
+    R: Future<Output = Result<PageReply, ApiError>> + 'static,
+{
+    fn declaration(&self) -> &'static PageDeclaration {
+        self.declaration
+    }
+
+    fn open(&self, request: BrowserRequest) -> LocalBoxFuture<'_, Result<PageReply, ApiError>> {
+        (self.function)(self.state.clone(), request).boxed_local()
+    }
+}
+
+/// The pages of a listener.
+pub struct BrowserPages {
+    /// Each of them.
+    pub pages: Vec<Arc<dyn BrowserPage>>,
+    /// Files that pages load. Their names change with their content.
+    pub assets: &'static [PageAsset],
+    /// Makes the page of a refusal.
+    pub refusal: fn(&ApiError, &RequestId) -> String,
+}
+
+impl BrowserPages {
+    /// No pages.
+    pub(super) const NONE: BrowserPages =
+        BrowserPages { pages: Vec::new(), assets: &[], refusal: |_, _| String::new() };
+
+    /// True for a path that begins as that of a page or of a file does, in any letter case and with any number of
+    /// slashes: who asks for it is a person, whose link may have been cut or changed.
+    pub(super) fn begin_as(&self, path: &str) -> bool {
+        let first = |path: &str| path.split('/').find(|segment| !segment.is_empty()).map(str::to_ascii_lowercase);
+        let paths = self.pages.iter().map(|page| page.declaration().pattern);
+        let mut paths = paths.chain(self.assets.iter().map(|asset| (asset.path)()));
+        first(path).is_some_and(|begun| paths.any(|known| first(known).as_ref() == Some(&begun)))
+    }
+}
+
+/// The part of a page's answer that its listener decides.
+#[derive(Clone, Copy)]
+pub(super) struct PageFrame {
+    /// Makes the page of a refusal.
+    pub(super) refusal: fn(&ApiError, &RequestId) -> String,
+    /// True when the browser came by TLS.
+    pub(super) is_secure: bool,
+}
+
+/// A file that pages load.
+#[derive(Debug)]
+pub struct PageAsset {
+    /// Its path, with a hash of the content.
+    pub path: fn() -> &'static str,
+    /// Its content.
+    pub bytes: fn() -> &'static [u8],
+    /// Its media type.
+    pub media_type: &'static str,
+    /// True when pages of every origin may load it.
+    pub is_shared: bool,
+}
+
+/// The limit of fields of a form: contract, section 15.
+const FORM_FIELDS_MAX: usize = 64;
+
+/// The limit of bytes of the name of a field, as it is sent. No page has a longer one.
+const FIELD_NAME_BYTES_MAX: usize = 64;
+
+/// The form that a browser posted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PostedForm(Vec<PostedField>);
+
+/// A field of a form. Its value is decoded once it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct PostedField {
+    name: String,
+    encoded: String,
+    value: OnceCell<String>,
+}
+
+impl PostedField {
+    /// The field in a part of a form; None when no page has one of its name.
+    fn read(encoded: &str) -> Option<PostedField> {
+        let name = encoded.split('=').next().filter(|name| name.len() <= FIELD_NAME_BYTES_MAX)?;
+        let (name, _) = form_urlencoded::parse(name.as_bytes()).next()?;
+        Some(PostedField { name: name.into_owned(), encoded: encoded.to_owned(), value: OnceCell::new() })
+    }
+
+    fn value(&self) -> &str {
+        let decoded = || form_urlencoded::parse(self.encoded.as_bytes()).next().map(|(_, value)| value.into_owned());
+        self.value.get_or_init(|| decoded().unwrap_or_default())
+    }
+}
+
+impl PostedForm {
+    /// True when a form has more fields than any page has. Nothing of it is read for that.
+    pub(super) fn has_too_many_fields(bytes: &[u8]) -> bool {
+        bytes.iter().filter(|byte| **byte == b'&').count() >= FORM_FIELDS_MAX
+    }
+
+    /// Reads a form in the media type `application/x-www-form-urlencoded`. None when its text is not UTF-8.
+    pub(super) fn read(bytes: &[u8]) -> Option<PostedForm> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        Some(PostedForm(text.split('&').filter_map(PostedField::read).collect()))
+    }
+
+    /// The only value of a field; None when there is none, or several.
+    #[must_use]
+    pub fn only(&self, name: &str) -> Option<&str> {
+        let mut values = self.0.iter().filter(|field| field.name == name).map(PostedField::value);
+        values.next().filter(|_| values.next().is_none())
+    }
+}
+
+/// A request for a page that has passed every check before those of the page itself.
+pub struct BrowserRequest {
+    pub(super) texts: Vec<String>,
+    pub(super) query: String,
+    pub(super) form: Option<PostedForm>,
+    pub(super) accept_language: Option<String>,
+    pub(super) origin: String,
+    pub(super) log_subject: LogSubject,
+}
+
+impl BrowserRequest {
+    /// The text at a segment in braces of the pattern, counted from 0.
+    #[must_use]
+    pub fn text(&self, place: usize) -> &str {
+        self.texts.get(place).map_or("", String::as_str)
+    }
+
+    /// The first value of a name in the query.
+    #[must_use]
+    pub fn query(&self, name: &str) -> Option<String> {
+        let mut pairs = form_urlencoded::parse(self.query.as_bytes());
+        pairs.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+    }
+
+    /// The query as it came, without the question mark.
+    #[must_use]
+    pub fn whole_query(&self) -> &str {
+        &self.query
+    }
+
+    /// The languages that the browser asks for: the header `Accept-Language`.
+    #[must_use]
+    pub fn accept_language(&self) -> Option<&str> {
+        self.accept_language.as_deref()
+    }
+
+    /// The address of this server as the browser reaches it, without a slash at its end.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// The form, when the browser posted one.
+    #[must_use]
+    pub fn form(&self) -> Option<&PostedForm> {
+        self.form.as_ref()
+    }
+
+    /// Makes the request's line in the log name the merchant.
+    pub fn log_subject(&self, merchant_id: MerchantId) {
+        self.log_subject.set(merchant_id, None);
+    }
+}
+
+/// The content of a page's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PageContent {
+    /// A page.
+    Html(String),
+    /// The browser is sent to this address, which it gets.
+    SeeOther(String),
+    /// A file that pages load.
+    Asset(Bytes, &'static str),
+    /// Another content, with its media type.
+    Other(Bytes, &'static str),
+}
+
+/// A page's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageReply {
+    pub(super) content: PageContent,
+    /// The refusal that the page tells; None on success.
+    pub(super) code: Option<Code>,
+    /// The other origins to which its form may lead.
+    pub(super) form_targets: Vec<String>,
+    /// The origin whose pages may show it in a frame.
+    pub(super) framed_by: Option<String>,
+    /// True when pages of every origin may load it.
+    pub(super) is_shared: bool,
+    /// True when browsers may keep it for a while.
+    pub(super) is_kept: bool,
+}
+
+impl PageReply {
+    fn of(content: PageContent) -> PageReply {
+        PageReply { content, code: None, form_targets: Vec::new(), framed_by: None, is_shared: false, is_kept: false }
+    }
+
+    /// A page of this text.
+    #[must_use]
+    pub fn html(text: String) -> PageReply {
+        PageReply::of(PageContent::Html(text))
+    }
+
+    /// Sends the browser to an address, which is ASCII, or a path of this server.
+    #[must_use]
+    pub fn see_other(address: String) -> PageReply {
+        PageReply::of(PageContent::SeeOther(address))
+    }
+
+    pub(super) fn asset(asset: &PageAsset) -> PageReply {
+        let content = PageContent::Asset(Bytes::from_static((asset.bytes)()), asset.media_type);
+        PageReply { is_shared: asset.is_shared, ..PageReply::of(content) }
+    }
+
+    /// A text of this media type.
+    #[must_use]
+    pub fn text(text: String, media_type: &'static str) -> PageReply {
+        PageReply::bytes(text.into_bytes(), media_type)
+    }
+
+    /// Bytes of this media type.
+    #[must_use]
+    pub fn bytes(bytes: Vec<u8>, media_type: &'static str) -> PageReply {
+        PageReply::of(PageContent::Other(Bytes::from(bytes), media_type))
+    }
+
+    /// The same, which browsers may keep for five minutes.
+    #[must_use]
+    pub fn kept(self) -> PageReply {
+        PageReply { is_kept: true, ..self }
+    }
+
+    /// The same for pages of every origin.
+    #[must_use]
+    pub fn shared(self) -> PageReply {
+        PageReply { is_shared: true, ..self }
+    }
+
+    /// The same in a frame of pages of this origin.
+    #[must_use]
+    pub fn framed_by(self, origin: String) -> PageReply {
+        PageReply { framed_by: Some(origin), is_shared: true, ..self }
+    }
+
+    /// The same with the status of a refusal.
+    #[must_use]
+    pub fn refused(self, code: Code) -> PageReply {
+        PageReply { code: Some(code), ..self }
+    }
+
+    /// The same, where the answer to the page's form may lead to other origins.
+    #[must_use]
+    pub fn with_form_targets(self, origins: Vec<String>) -> PageReply {
+        PageReply { form_targets: origins, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_matches_whole_paths_and_tells_what_stands_in_its_braces() {
+        let page = PageDeclaration { pattern: "/return/{merchant_id}/{session}", has_form: false };
+        assert_eq!(page.matched("/return/a/b"), Some(vec!["a".to_owned(), "b".to_owned()]));
+        for other in ["/return/a", "/return/a/b/", "/return/a/b/c", "/return//b", "/Return/a/b", "return/a/b", "/"] {
+            assert_eq!(page.matched(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_field_counts_when_it_is_given_once() {
+        let form = |text: &str| PostedForm::read(text.as_bytes()).expect("UTF-8");
+        assert_eq!(form("a=1+2%2F&b=").only("a"), Some("1 2/"));
+        assert_eq!((form("%61%62=1=2&").only("ab"), form("&&=1&a").only("a")), (Some("1=2"), Some("")));
+        assert_eq!((form("b=").only("b"), form("a=1&a=1").only("a"), form("").only("a")), (Some(""), None, None));
+        assert_eq!(PostedForm::read(b"a=\xff"), None);
+    }
+
+    #[test]
+    fn a_form_has_at_most_64_fields() {
+        let of = |fields: usize| vec!["a"; fields].join("&");
+        assert!(
+            !PostedForm::has_too_many_fields(of(64).as_bytes()) && PostedForm::has_too_many_fields(of(65).as_bytes())
+        );
+    }
+}

@@ -1,9 +1,0 @@
-//! The errors that calls are answered with.
-
-mod code;
-mod refusal;
-mod render;
-
-pub use code::Code;
-pub use refusal::{ApiError, CallEffect};
-pub use render::Form;
