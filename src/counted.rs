@@ -20,14 +20,14 @@ const SECONDS_BUCKETS: [f64; 13] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0
 const ONCE: &str = "each name is valid and registered once";
 
 /// Answers to requests.
-pub static REQUESTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+pub(crate) static REQUESTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     let help = "Requests answered, by endpoint and code.";
     register_int_counter_vec!("till_http_requests_total", help, &["endpoint", "code"]).expect(ONCE)
 });
 
 /// The number of calls of endpoints that were answered: no documents, no probes, no unknown paths.
 #[must_use]
-pub fn calls_answered() -> u64 {
+pub(crate) fn calls_answered() -> u64 {
     let is_call = |metric: &&Metric| {
         let endpoint = metric.get_label().iter().find(|label| label.name() == "endpoint");
         endpoint.is_some_and(|label| !label.value().starts_with(['/', '(']))
@@ -43,58 +43,58 @@ fn count_of(sample: f64) -> u64 {
 }
 
 /// Times until requests were answered.
-pub static REQUEST_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
+pub(crate) static REQUEST_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
     let (help, buckets) = ("Time to answer, by endpoint.", SECONDS_BUCKETS.to_vec());
     register_histogram_vec!("till_http_request_seconds", help, &["endpoint"], buckets).expect(ONCE)
 });
 
 /// Connections that are open, by listener.
-pub static CONNECTIONS_OPEN: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+pub(crate) static CONNECTIONS_OPEN: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     let help = "Connections that are open, by listener.";
     register_int_gauge_vec!("till_connections_open", help, &["listener"]).expect(ONCE)
 });
 
 /// Connections that were refused, by the limit that was reached.
-pub static CONNECTIONS_REFUSED: LazyLock<IntCounterVec> = LazyLock::new(|| {
+pub(crate) static CONNECTIONS_REFUSED: LazyLock<IntCounterVec> = LazyLock::new(|| {
     let help = "Connections refused, by the limit that was reached.";
     register_int_counter_vec!("till_connections_refused_total", help, &["limit"]).expect(ONCE)
 });
 
 /// The number of connections that were refused.
 #[must_use]
-pub fn connections_refused() -> u64 {
+pub(crate) fn connections_refused() -> u64 {
     let families = CONNECTIONS_REFUSED.collect();
     let metrics = families.iter().flat_map(|family| family.get_metric());
     metrics.map(|metric| count_of(metric.get_counter().get_value())).sum()
 }
 
 /// Connections that were ended to make room for new ones.
-pub static CONNECTIONS_EVICTED: LazyLock<IntCounter> = LazyLock::new(|| {
+pub(crate) static CONNECTIONS_EVICTED: LazyLock<IntCounter> = LazyLock::new(|| {
     let help = "Idle connections that were ended to make room for new ones.";
     register_int_counter!("till_connections_evicted_total", help).expect(ONCE)
 });
 
 /// Checkpoints, by the outcomes `taken` and `failed`.
-pub static CHECKPOINTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+pub(crate) static CHECKPOINTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     let help = "Requested checkpoints, by outcome.";
     register_int_counter_vec!("till_checkpoints_total", help, &["outcome"]).expect(ONCE)
 });
 
 /// Reloads of files, by the outcomes `read` and `kept` (the earlier content).
-pub static RELOADS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+pub(crate) static RELOADS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     let help = "Files read again on the operator's request, by file and outcome.";
     register_int_counter_vec!("till_reloads_total", help, &["what", "outcome"]).expect(ONCE)
 });
 
 /// The times at which the certificates of listeners expire. The label is `tls` or `admin_tls`, like that of reloads.
-pub static CERTIFICATE_ENDS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+pub(crate) static CERTIFICATE_ENDS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     let help = "Time at which the first certificate of a listener expires, in Unix seconds, 0 when it is not known.";
     register_int_gauge_vec!("till_tls_certificate_end_timestamp_seconds", help, &["what"]).expect(ONCE)
 });
 
 /// Counts what the protocol does. Each thread keeps the handles of the counters that it has used, since finding a
 /// counter by its labels takes longer than counting.
-pub struct Counters;
+pub(crate) struct Counters;
 
 /// The counters of one endpoint that a thread has used.
 struct Handles {

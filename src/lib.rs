@@ -2,11 +2,6 @@
 //!
 //! The modules are private. What other programs of this repository use is re-exported below.
 
-#![expect(
-    unreachable_pub,
-    reason = "items are `pub` within private modules; only those that are re-exported here are public"
-)]
-
 // The endpoints.
 mod endpoints;
 

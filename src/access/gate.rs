@@ -12,7 +12,7 @@ use till_protocol::dispatch::{AdmissionGate, Arrival, CallsPerSecond};
 use super::MerchantCaller;
 
 /// Limits the rates of the public listener's callers.
-pub struct PublicGate {
+pub(crate) struct PublicGate {
     per_key: Option<CallsPerSecond<KeyId>>,
     per_address: Option<CallsPerSecond<IpAddr>>,
 }
@@ -21,7 +21,7 @@ impl PublicGate {
     /// A gate with the limits of calls a second for one API key, and for one address that calls the SDK's functions for
     /// any installation; None for no limit.
     #[must_use]
-    pub fn new(of_key: Option<NonZeroU32>, of_address: Option<NonZeroU32>) -> PublicGate {
+    pub(crate) fn new(of_key: Option<NonZeroU32>, of_address: Option<NonZeroU32>) -> PublicGate {
         PublicGate {
             per_key: of_key.map(|calls| CallsPerSecond::new(calls, "one API key")),
             per_address: of_address.map(|calls| CallsPerSecond::new(calls, "one address")),

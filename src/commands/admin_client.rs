@@ -20,7 +20,7 @@ const CALL_MAX: Duration = Duration::from_secs(60);
 const WHERE_IT_LISTENS: &str = "is it running, and is this its admin listener (--admin-listen)?";
 
 /// Calls the operator's interface of one server.
-pub struct AdminClient {
+pub(super) struct AdminClient {
     agent: Agent,
     /// Its scheme, host and port.
     base: String,
@@ -31,7 +31,7 @@ pub struct AdminClient {
 
 /// A reason why an operator's call did not succeed.
 #[derive(Debug, thiserror::Error)]
-pub enum AdminCallError {
+pub(super) enum AdminCallError {
     /// The server refused it.
     #[error("{code}: {message}{}", if .details.is_null() { String::new() } else { format!("\n{details:#}") })]
     Refused {
@@ -65,7 +65,7 @@ pub enum AdminCallError {
 impl AdminClient {
     /// A client of the server whose admin listener is at `address`, without TLS.
     #[must_use]
-    pub fn new(address: SocketAddr, token: SecretString) -> AdminClient {
+    pub(super) fn new(address: SocketAddr, token: SecretString) -> AdminClient {
         AdminClient { agent: agent(CALL_MAX, None), base: format!("http://{address}"), trust: None, token }
     }
 
@@ -74,7 +74,7 @@ impl AdminClient {
     ///
     /// # Errors
     /// Fails when these certificates cannot be read.
-    pub fn of(configuration: &Configuration, token: SecretString) -> anyhow::Result<AdminClient> {
+    pub(super) fn of(configuration: &Configuration, token: SecretString) -> anyhow::Result<AdminClient> {
         let own = configuration.admin_tls.as_ref().map(|files| &files.certificate);
         let Some(trusted) = configuration.admin_ca_file.as_ref().or(own) else {
             return Ok(AdminClient::new(configuration.admin_listen, token));
@@ -86,7 +86,7 @@ impl AdminClient {
 
     /// The same client with another timeout.
     #[must_use]
-    pub fn with_timeout(self, call_max: Duration) -> AdminClient {
+    pub(super) fn with_timeout(self, call_max: Duration) -> AdminClient {
         AdminClient { agent: agent(call_max, self.trust.as_ref()), ..self }
     }
 
@@ -94,7 +94,7 @@ impl AdminClient {
     ///
     /// # Errors
     /// A refusal of the server, or the reason why it does not answer.
-    pub fn call_admin(
+    pub(super) fn call_admin(
         &self,
         endpoint: &str,
         body: &Value,

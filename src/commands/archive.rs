@@ -15,7 +15,7 @@ use crate::configuration::Configuration;
 
 /// Commands on an archive.
 #[derive(Debug, Subcommand)]
-pub enum ArchiveCommand {
+pub(super) enum ArchiveCommand {
     /// Lists its segments, the oldest first
     List {
         /// The archive [default: archive_directory]

@@ -55,7 +55,7 @@ pub struct Settings {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum TillCommand {
+pub(super) enum TillCommand {
     /// Runs the server
     Serve(ServeArguments),
     /// Shows the state of a running server on one screen. Exit code 1 when the condition of an alert holds

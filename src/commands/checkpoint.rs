@@ -22,7 +22,7 @@ const TAKING_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Commands on checkpoints.
 #[derive(Debug, Subcommand)]
-pub enum CheckpointCommand {
+pub(super) enum CheckpointCommand {
     /// Makes the running server take one, and prints it
     Create {
         /// Its name: 1 to 64 of a-z, 0-9 and - [default: the time]

@@ -23,7 +23,7 @@ use crate::endpoints::shapes::{
 use crate::startup::open_stored_keyring;
 /// The content of the export, and its directory.
 #[derive(Debug, Args)]
-pub struct ExportArguments {
+pub(super) struct ExportArguments {
     /// The directory to make: it must not exist
     #[arg(long, value_name = "DIR")]
     pub to: PathBuf,

@@ -18,7 +18,7 @@ const DAMAGED: u8 = 1;
 
 /// The records to show, and their form.
 #[derive(Debug, Args)]
-pub struct InspectArguments {
+pub(super) struct InspectArguments {
     /// The merchant whose log is shown
     #[arg(value_name = "MERCHANT")]
     pub merchant: MerchantId,

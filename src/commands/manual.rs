@@ -9,7 +9,7 @@ use clap_complete::{Shell, generate};
 
 /// The shell of the completions.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct CompletionsArguments {
+pub(super) struct CompletionsArguments {
     /// The shell
     #[arg(value_name = "SHELL")]
     shell: Shell,
@@ -17,7 +17,7 @@ pub struct CompletionsArguments {
 
 /// The place of the manual pages.
 #[derive(Debug, Args)]
-pub struct ManualArguments {
+pub(super) struct ManualArguments {
     /// The directory to write them to; it is made when it is not there
     #[arg(long, value_name = "DIR")]
     to: PathBuf,

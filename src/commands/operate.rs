@@ -58,7 +58,7 @@ const UNNAMED: &str = "unnamed";
 
 /// A call to a running server's admin listener.
 #[derive(Debug)]
-pub struct OperatorCall {
+pub(super) struct OperatorCall {
     endpoint: &'static str,
     body: Value,
     idempotency_key: Option<String>,

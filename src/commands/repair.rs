@@ -23,7 +23,7 @@ const VAULT_AND_META: [Family; 3] = [Family::Journal, Family::Vault, Family::Met
 
 /// The part to repair. Without `--yes` nothing is changed.
 #[derive(Debug, Subcommand)]
-pub enum RepairCommand {
+pub(super) enum RepairCommand {
     /// Derives rows, indexes, snapshots, the directory and totals again from the log, and verifies everything
     Rows {
         /// Only this merchant's [default: all]

@@ -27,7 +27,7 @@ const BESIDE: &str = "these faults are in the sandbox's book, or card numbers to
 
 /// The source and the target of a restore.
 #[derive(Debug, Args)]
-pub struct RestoreArguments {
+pub(super) struct RestoreArguments {
     /// The checkpoint's directory [default: none, with an archive that begins with the first commit]
     #[arg(long, value_name = "CHECKPOINT", required_unless_present = "archive")]
     pub from: Option<PathBuf>,

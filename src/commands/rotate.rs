@@ -19,7 +19,7 @@ use crate::configuration::{Configuration, SecretFile, SecretFileLock, Secrets, f
 
 /// Replacing the admin token of a running server.
 #[derive(Debug, Clone, Copy, Subcommand)]
-pub enum AdminTokenCommand {
+pub(super) enum AdminTokenCommand {
     /// Makes a new token; the server accepts both from then on
     Rotate,
     /// Makes the server accept the new token only
@@ -28,14 +28,14 @@ pub enum AdminTokenCommand {
 
 /// Commands on the vault.
 #[derive(Debug, Subcommand)]
-pub enum VaultCommand {
+pub(super) enum VaultCommand {
     /// Re-encrypts the vault's key ring of a running server under a new key, and stores that key in the old one's file
     Rotate(RotateVault),
 }
 
 /// Options of a rotation of the vault key.
 #[derive(Debug, Args)]
-pub struct RotateVault {
+pub(super) struct RotateVault {
     /// The file of the vault key [default: the one that the server reads]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,

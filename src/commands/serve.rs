@@ -28,7 +28,7 @@ use crate::supervision::{Notifier, Watchdog};
 
 /// Options of `till serve`.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct ServeArguments {
+pub(super) struct ServeArguments {
     /// Begin with a merchant, a key and an installation to try the server with, and print them
     #[arg(long)]
     pub demo: bool,

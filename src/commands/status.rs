@@ -11,7 +11,7 @@ use crate::configuration::{Configuration, Secrets};
 
 /// Options of `till status`.
 #[derive(Debug, Args)]
-pub struct StatusArguments {
+pub(super) struct StatusArguments {
     /// Prints the answer as JSON
     #[arg(long)]
     json: bool,

@@ -42,7 +42,7 @@ pub(super) struct VerificationTarget<'a> {
 
 /// The arguments of `till verify`.
 #[derive(Debug, Clone, Args)]
-pub struct VerifyArguments {
+pub(super) struct VerifyArguments {
     /// Print the report as one JSON object
     #[arg(long)]
     pub json: bool,

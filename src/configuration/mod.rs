@@ -11,10 +11,12 @@ mod secret_file;
 mod secrets;
 mod settings;
 
+pub use effective::Configuration;
 pub(crate) use effective::processors;
-pub use effective::{Configuration, ConfigurationFaults, LogFormat, TlsFiles};
-pub use journal::JournalConfiguration;
+pub(crate) use effective::{ConfigurationFaults, LogFormat, TlsFiles};
+pub(crate) use journal::JournalConfiguration;
 pub use layers::Layers;
-pub use secret_file::{SecretFile, SecretFileLock};
-pub use secrets::{Secrets, fresh_secret};
+pub(crate) use secret_file::{SecretFile, SecretFileLock};
+pub use secrets::Secrets;
+pub(crate) use secrets::fresh_secret;
 pub use settings::settings_in_markdown;

@@ -13,24 +13,24 @@ use zeroize::Zeroizing;
 const MODE_BITS: u32 = 0o777;
 
 #[derive(Debug)]
-pub struct SecretFile {
+pub(crate) struct SecretFile {
     path: PathBuf,
 }
 
 /// While it lives, no other command replaces the secrets.
 #[derive(Debug)]
-pub struct SecretFileLock(#[expect(dead_code, reason = "its lock goes with it")] File);
+pub(crate) struct SecretFileLock(#[expect(dead_code, reason = "its lock goes with it")] File);
 
 impl SecretFile {
     /// The file at a path.
     #[must_use]
-    pub fn at(path: PathBuf) -> SecretFile {
+    pub(crate) fn at(path: PathBuf) -> SecretFile {
         SecretFile { path }
     }
 
     /// The path of the file.
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -38,7 +38,7 @@ impl SecretFile {
     ///
     /// # Errors
     /// An error of the system.
-    pub fn read(&self) -> io::Result<Vec<SecretString>> {
+    pub(crate) fn read(&self) -> io::Result<Vec<SecretString>> {
         Ok(lines(&Zeroizing::new(fs::read_to_string(&self.path)?)))
     }
 
@@ -47,7 +47,7 @@ impl SecretFile {
     ///
     /// [`io::ErrorKind::WouldBlock`] while another command holds the lock; or an error of the system.
     /// [`io::ErrorKind::WouldBlock`] while another command has it; the system's.
-    pub fn lock(&self) -> io::Result<SecretFileLock> {
+    pub(crate) fn lock(&self) -> io::Result<SecretFileLock> {
         let secrets = fs::metadata(&self.path)?;
         let lock =
             OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(self.beside(".lock"))?;
@@ -61,7 +61,7 @@ impl SecretFile {
     ///
     /// # Errors
     /// An error of the system. The file is then unchanged.
-    pub fn replace(&self, secrets: &[&SecretString]) -> io::Result<()> {
+    pub(crate) fn replace(&self, secrets: &[&SecretString]) -> io::Result<()> {
         let before = fs::metadata(&self.path)?;
         let beside = self.beside(".new");
         let _ = fs::remove_file(&beside); // What a crash left.
@@ -78,7 +78,7 @@ impl SecretFile {
     ///
     /// # Errors
     /// An error of the system.
-    pub fn keep_beside(&self, suffix: &str, secret: &SecretString) -> io::Result<PathBuf> {
+    pub(crate) fn keep_beside(&self, suffix: &str, secret: &SecretString) -> io::Result<PathBuf> {
         let beside = self.beside(suffix);
         if holds(&beside, secret) {
             File::open(&beside)?.sync_all()?; // Whoever wrote it may have come no further.

@@ -208,7 +208,7 @@ fn vault_keys(texts: &[SecretString], origin: &str) -> Result<Vec<RootKey>, Secr
 }
 
 /// A random secret, in hexadecimal characters.
-pub fn fresh_secret() -> SecretString {
+pub(crate) fn fresh_secret() -> SecretString {
     let mut bytes = Zeroizing::new([0_u8; SECRET_BYTES]);
     getrandom::fill(bytes.as_mut()).expect("the operating system gives randomness once it is up");
     let mut text = Zeroizing::new(String::with_capacity(2 * SECRET_BYTES));

@@ -17,7 +17,7 @@ use crate::service::Shared;
 ///
 /// # Errors
 /// Fails when the merchant can neither be created nor found.
-pub async fn prepare_and_print(
+pub(crate) async fn prepare_and_print(
     service: &Shared,
     configuration: &Configuration,
     public: SocketAddr,

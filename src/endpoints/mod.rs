@@ -1,16 +1,16 @@
 //! The endpoints. Each endpoint has a declaration and a function. The function converts the arguments, submits a
 //! command or reads rows, and converts the answer.
 
-pub mod admin;
+pub(crate) mod admin;
 mod arguments;
 mod created_at;
 mod endpoint;
 pub(crate) mod forms;
 mod key_making;
 mod kinds;
-pub mod merchants;
+pub(crate) mod merchants;
 mod prelude;
-pub mod sdk;
+pub(crate) mod sdk;
 pub(crate) mod shapes;
 
 pub use key_making::{fresh_key, key_of};

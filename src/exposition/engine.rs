@@ -8,7 +8,7 @@ use till_protocol::dispatch::CallCount;
 use super::families::{Families, Unit};
 
 /// Adds the engine's metrics.
-pub fn expose_engine(engine: &Engine, families: &mut Families) {
+pub(crate) fn expose_engine(engine: &Engine, families: &mut Families) {
     expose_commits(engine, families);
     let records = engine.counts().records();
     let RecordCounts { payments, removed_rows, .. } = records;
@@ -153,7 +153,7 @@ fn expose_commits(engine: &Engine, families: &mut Families) {
 }
 
 /// Adds the numbers of calls in progress and waiting calls, for all calls and for those on the worker pool.
-pub fn expose_calls(calls: CallCount, large: CallCount, families: &mut Families) {
+pub(crate) fn expose_calls(calls: CallCount, large: CallCount, families: &mut Families) {
     families.gauge("till_calls_in_flight", "Calls that are worked on.", calls.in_flight as u64);
     families.gauge("till_calls_waiting", "Calls that wait for a permit.", calls.waiting as u64);
     families.gauge("till_large_calls_in_flight", "Calls on the worker pool.", large.in_flight as u64);
@@ -161,7 +161,7 @@ pub fn expose_calls(calls: CallCount, large: CallCount, families: &mut Families)
 }
 
 /// Adds the archive's metrics.
-pub fn expose_archive(stats: &ArchiveStats, families: &mut Families) {
+pub(crate) fn expose_archive(stats: &ArchiveStats, families: &mut Families) {
     let closed = stats.segments_closed;
     families.counter("till_archive_segments_closed_total", "Segments of the archive that were closed.", closed);
     let failures = stats.failures;

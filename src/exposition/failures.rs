@@ -13,7 +13,7 @@ const BESIDE_ENDPOINTS: [&str; 9] =
 
 /// Begins to count the failures of these endpoints, and of the other labels, at 0. A series that appears with its first
 /// failure does not increase, so an alert on its increase would miss that failure.
-pub fn count_failures_from_zero(endpoints: impl IntoIterator<Item = &'static str>) {
+pub(crate) fn count_failures_from_zero(endpoints: impl IntoIterator<Item = &'static str>) {
     for endpoint in endpoints.into_iter().chain(BESIDE_ENDPOINTS) {
         for code in FAILURES {
             REQUESTS.with_label_values(&[endpoint, code.name()]);

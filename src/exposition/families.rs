@@ -12,7 +12,7 @@ const VALID: &str = "names are valid";
 
 /// The unit of a histogram, which determines its buckets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub(crate) enum Unit {
     /// Microseconds, shown as seconds: from 16 microseconds to half a minute.
     Micros,
     /// Counts, up to 2,047.
@@ -47,50 +47,50 @@ impl Unit {
 
 /// Metrics with their samples.
 #[derive(Debug, Default)]
-pub struct Families(Vec<MetricFamily>);
+pub(crate) struct Families(Vec<MetricFamily>);
 
 impl Families {
     /// The metrics that are counted for the whole process.
     #[must_use]
-    pub fn counted() -> Families {
+    pub(crate) fn counted() -> Families {
         Families(prometheus::gather())
     }
 
     /// Adds a gauge.
-    pub fn gauge(&mut self, name: &str, help: &str, value: u64) {
+    pub(crate) fn gauge(&mut self, name: &str, help: &str, value: u64) {
         let gauge = IntGauge::new(name, help).expect(VALID);
         gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
         self.add(&gauge);
     }
 
     /// Adds a gauge of a time, in seconds.
-    pub fn gauge_seconds(&mut self, name: &str, help: &str, value: Duration) {
+    pub(crate) fn gauge_seconds(&mut self, name: &str, help: &str, value: Duration) {
         let gauge = Gauge::new(name, help).expect(VALID);
         gauge.set(value.as_secs_f64());
         self.add(&gauge);
     }
 
     /// Adds a gauge of 1 with a label.
-    pub fn labelled_one(&mut self, name: &str, help: &str, label: &str, value: &str) {
+    pub(crate) fn labelled_one(&mut self, name: &str, help: &str, label: &str, value: &str) {
         let gauge = IntGauge::with_opts(Opts::new(name, help).const_label(label, value)).expect(VALID);
         gauge.set(1);
         self.add(&gauge);
     }
 
     /// Adds a counter.
-    pub fn counter(&mut self, name: &str, help: &str, value: u64) {
+    pub(crate) fn counter(&mut self, name: &str, help: &str, value: u64) {
         let counter = IntCounter::new(name, help).expect(VALID);
         counter.inc_by(value);
         self.add(&counter);
     }
 
     /// Adds counters by the values of a label.
-    pub fn counters<const N: usize>(&mut self, name: &str, help: &str, label: &str, values: [(&str, u64); N]) {
+    pub(crate) fn counters<const N: usize>(&mut self, name: &str, help: &str, label: &str, values: [(&str, u64); N]) {
         self.counters_by(name, help, [label], values.map(|(of, value)| ([of], value)));
     }
 
     /// Adds counters by the values of labels.
-    pub fn counters_by<'v, const L: usize>(
+    pub(crate) fn counters_by<'v, const L: usize>(
         &mut self,
         name: &str,
         help: &str,
@@ -103,7 +103,7 @@ impl Families {
     }
 
     /// Adds gauges by the values of a label.
-    pub fn gauges<const N: usize>(&mut self, name: &str, help: &str, label: &str, values: [(&str, u64); N]) {
+    pub(crate) fn gauges<const N: usize>(&mut self, name: &str, help: &str, label: &str, values: [(&str, u64); N]) {
         let gauges = IntGaugeVec::new(Opts::new(name, help), &[label]).expect(VALID);
         for (of, value) in values {
             gauges.with_label_values(&[of]).set(i64::try_from(value).unwrap_or(i64::MAX));
@@ -112,14 +112,14 @@ impl Families {
     }
 
     /// Adds a counter of a time, in seconds.
-    pub fn counter_seconds(&mut self, name: &str, help: &str, value: Duration) {
+    pub(crate) fn counter_seconds(&mut self, name: &str, help: &str, value: Duration) {
         let counter = Counter::new(name, help).expect(VALID);
         counter.inc_by(value.as_secs_f64());
         self.add(&counter);
     }
 
     /// Adds a histogram.
-    pub fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram, unit: Unit) {
+    pub(crate) fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram, unit: Unit) {
         let counts: [u64; BUCKETS] = histogram.counts();
         let bucket = |bits: usize| {
             let end = Histogram::bucket_end(bits).expect("only the last bucket has no end, and it is not shown");
@@ -143,7 +143,7 @@ impl Families {
     }
 
     /// The values of a gauge or a counter, one for each of its series.
-    pub fn values(&self, name: &str) -> impl Iterator<Item = f64> {
+    pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = f64> {
         let families = self.0.iter().filter(move |family| family.name() == name);
         families.flat_map(|family| {
             let is_counter = family.get_field_type() == MetricType::COUNTER;
@@ -156,7 +156,7 @@ impl Families {
 
     /// All metrics in Prometheus' text format, version 0.0.4.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         TextEncoder::new().encode_to_string(&self.0).expect("each has a name and a sample")
     }
 

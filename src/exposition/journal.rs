@@ -7,7 +7,7 @@ use till_shared::{SharedJournal, SharedJournalStats};
 use super::families::{Families, Unit};
 
 /// Adds the metrics of the log.
-pub fn expose_journal(journal: &SharedJournal, families: &mut Families) {
+pub(crate) fn expose_journal(journal: &SharedJournal, families: &mut Families) {
     let help = "Time of one statement that appends to the log in the database, with its commit.";
     families.histogram("till_journal_round_trip_seconds", help, journal.round_trips(), Unit::Micros);
     let SharedJournalStats { fenced, uncertain, shards_held, shards_lost, losses, database } = journal.stats();

@@ -7,9 +7,9 @@ mod journal;
 mod process;
 mod store;
 
-pub use engine::{expose_archive, expose_calls, expose_engine};
-pub use failures::count_failures_from_zero;
-pub use families::Families;
-pub use journal::expose_journal;
-pub use process::{ProcessStart, expose_log_file, expose_process};
-pub use store::{expose_store, expose_tables};
+pub(crate) use engine::{expose_archive, expose_calls, expose_engine};
+pub(crate) use failures::count_failures_from_zero;
+pub(crate) use families::Families;
+pub(crate) use journal::expose_journal;
+pub(crate) use process::{ProcessStart, expose_log_file, expose_process};
+pub(crate) use store::{expose_store, expose_tables};

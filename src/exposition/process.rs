@@ -17,7 +17,7 @@ const OWN_TICKS_FIELD: usize = 11;
 
 /// The time at which the process began to serve.
 #[derive(Debug, Clone, Copy)]
-pub struct ProcessStart {
+pub(crate) struct ProcessStart {
     at: SystemTime,
     /// On a clock that nobody sets. It stands still while the machine sleeps.
     at_steadily: Instant,
@@ -28,7 +28,7 @@ pub struct ProcessStart {
 impl ProcessStart {
     /// The present time, with a data directory that no process has open.
     #[must_use]
-    pub fn now(data: &Path) -> ProcessStart {
+    pub(crate) fn now(data: &Path) -> ProcessStart {
         let at = SystemTime::now();
         let newest = newest_change(data).unwrap_or(at);
         let behind_files = newest.duration_since(at).unwrap_or_default();
@@ -49,7 +49,7 @@ impl ProcessStart {
 
     /// The time since the Unix epoch.
     #[must_use]
-    pub fn since_epoch(self) -> Duration {
+    pub(crate) fn since_epoch(self) -> Duration {
         self.at.duration_since(UNIX_EPOCH).unwrap_or_default()
     }
 
@@ -74,7 +74,7 @@ fn newest_change(data: &Path) -> Option<SystemTime> {
 }
 
 /// Adds the metrics of the process.
-pub fn expose_process(start: ProcessStart, families: &mut Families) {
+pub(crate) fn expose_process(start: ProcessStart, families: &mut Families) {
     families.labelled_one(
         "till_build_info",
         "Version of the program, with its profile and its revision.",
@@ -97,7 +97,7 @@ pub fn expose_process(start: ProcessStart, families: &mut Families) {
 }
 
 /// Adds whether lines of the log can still be found where they were written to.
-pub fn expose_log_file(log_file: Option<&LogFile>, families: &mut Families) {
+pub(crate) fn expose_log_file(log_file: Option<&LogFile>, families: &mut Families) {
     let is_gone = log_file.is_some_and(LogFile::is_gone);
     let help = "1 when standard error is a file that was moved away or deleted, else 0.";
     families.gauge("till_log_file_gone", help, u64::from(is_gone));

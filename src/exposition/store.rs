@@ -6,7 +6,7 @@ use till_storage::statistics::StatisticsSource;
 use super::families::{Families, Unit};
 
 /// Adds the store's metrics.
-pub fn expose_store(store: &dyn StatisticsSource, families: &mut Families) {
+pub(crate) fn expose_store(store: &dyn StatisticsSource, families: &mut Families) {
     families.histogram(
         "till_store_write_seconds",
         "Time of one synced write: append to the log, sync of the log, insertion in memory.",
@@ -61,7 +61,7 @@ pub fn expose_store(store: &dyn StatisticsSource, families: &mut Families) {
 }
 
 /// Adds the numbers of tables at rest.
-pub fn expose_tables(tables: &TableInspector, families: &mut Families) {
+pub(crate) fn expose_tables(tables: &TableInspector, families: &mut Families) {
     if tables.every().is_some() {
         let help =
             "Time since all tables at rest were read; one that was never read counts from when it was seen first.";

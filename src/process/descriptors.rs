@@ -21,7 +21,7 @@ const OTHERS: (u64, u64) = (256, 500);
 
 /// The descriptors of each part of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DescriptorShares {
+pub(crate) struct DescriptorShares {
     /// The number that the process may open.
     pub limit: u64,
     /// Table files of the store.
@@ -37,7 +37,7 @@ pub struct DescriptorShares {
 impl DescriptorShares {
     /// Shares out the present limit of the process.
     #[must_use]
-    pub fn current() -> DescriptorShares {
+    pub(crate) fn current() -> DescriptorShares {
         DescriptorShares::of(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
     }
 
@@ -56,7 +56,7 @@ impl DescriptorShares {
 ///
 /// # Errors
 /// Fails when that is too few for a server.
-pub fn raise_limit() -> anyhow::Result<DescriptorShares> {
+pub(crate) fn raise_limit() -> anyhow::Result<DescriptorShares> {
     let maximum = getrlimit(Resource::Nofile).maximum;
     // When it cannot be raised, the present limit is shared out.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });

@@ -34,7 +34,7 @@ impl FormatTime for TimeOfDay {
 ///
 /// # Errors
 /// Fails when logging has been started before in this process.
-pub fn start(configuration: &Configuration) -> anyhow::Result<LogFormat> {
+pub(crate) fn start(configuration: &Configuration) -> anyhow::Result<LogFormat> {
     let is_terminal = stderr().is_terminal();
     let has_colours = wants_colours(&stderr());
     let format = configuration.log_format.unwrap_or(if is_terminal { LogFormat::Text } else { LogFormat::Json });
@@ -52,7 +52,7 @@ pub fn start(configuration: &Configuration) -> anyhow::Result<LogFormat> {
 }
 
 /// True when the output is a terminal, and colours are not disabled.
-pub fn wants_colours(output: &impl IsTerminal) -> bool {
+pub(crate) fn wants_colours(output: &impl IsTerminal) -> bool {
     output.is_terminal() && std::env::var_os(NO_COLOR).is_none_or(|value| value.is_empty())
 }
 
@@ -61,7 +61,7 @@ const STANDARD_ERROR: &str = "/proc/self/fd/2";
 
 /// The file that the log goes to, where standard error is one.
 #[derive(Debug)]
-pub struct LogFile {
+pub(crate) struct LogFile {
     path: PathBuf,
     identity: FileIdentity,
 }
@@ -72,7 +72,7 @@ type FileIdentity = (u64, u64);
 impl LogFile {
     /// The file that standard error is now; none where it is a terminal, a pipe or the journal.
     #[must_use]
-    pub fn of_standard_error() -> Option<LogFile> {
+    pub(crate) fn of_standard_error() -> Option<LogFile> {
         let path = fs::read_link(STANDARD_ERROR).ok()?;
         let is_file = fs::metadata(STANDARD_ERROR).is_ok_and(|metadata| metadata.is_file());
         let identity = identity(Path::new(STANDARD_ERROR)).filter(|_| is_file)?;
@@ -81,7 +81,7 @@ impl LogFile {
 
     /// True when the file was moved away or deleted: lines go on into it, and nobody finds them under its name.
     #[must_use]
-    pub fn is_gone(&self) -> bool {
+    pub(crate) fn is_gone(&self) -> bool {
         identity(&self.path) != Some(self.identity)
     }
 }

@@ -1,9 +1,9 @@
 //! Settings of the process as the system sees it: file descriptors, the owner of files, memory, and the log.
 
-pub mod descriptors;
-pub mod logging;
-pub mod owner_only;
-pub mod small_pages;
+pub(crate) mod descriptors;
+pub(crate) mod logging;
+pub(crate) mod owner_only;
+pub(crate) mod small_pages;
 
 /// The version of the program, with the profile and the revision that it was built of, such as
 /// `0.1.0 (release, 0a1b2c3d4e5f)`.

@@ -34,7 +34,7 @@ pub fn keep_memory_to_the_process() -> anyhow::Result<()> {
 }
 
 /// Warns of directories that other users can list.
-pub fn warn_of_open_directories(configuration: &Configuration) {
+pub(crate) fn warn_of_open_directories(configuration: &Configuration) {
     for directory in directories(configuration) {
         if let Some(mode) = open_mode(&directory) {
             let (path, mode) = (directory.display(), format!("{mode:04o}"));

@@ -8,7 +8,7 @@ use anyhow::Context;
 ///
 /// # Errors
 /// Fails when the system refuses.
-pub fn use_small_pages() -> anyhow::Result<()> {
+pub(crate) fn use_small_pages() -> anyhow::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::thread::disable_transparent_huge_pages(true).context("failed to disable large pages of memory")?;
     Ok(())

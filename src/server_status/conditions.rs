@@ -124,7 +124,7 @@ const CHECKPOINT_OR_START: &str = "(till_checkpoint_newest_timestamp_seconds > 0
 
 /// The names of the alerts whose condition these metrics and the last minute tell, at a time in Unix seconds.
 #[must_use]
-pub fn conditions(metrics: &Families, time: f64, minute: &MinuteCounts) -> Vec<&'static str> {
+pub(super) fn conditions(metrics: &Families, time: f64, minute: &MinuteCounts) -> Vec<&'static str> {
     let present = Present { metrics, time, minute };
     CONDITIONS.iter().filter(|condition| condition.holds_at(&present)).map(|condition| condition.alert).collect()
 }

@@ -33,7 +33,7 @@ impl Totals {
 
 /// The counts of the last minute.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct MinuteCounts {
+pub(crate) struct MinuteCounts {
     /// Calls for each second, rounded up: 0 means none at all.
     pub calls_per_second: u64,
     pub connections_refused: u64,
@@ -42,7 +42,7 @@ pub struct MinuteCounts {
 
 /// Samples of the totals, taken every few seconds.
 #[derive(Debug, Default)]
-pub struct LastMinute {
+pub(super) struct LastMinute {
     /// The oldest first: the last one that is at least a minute old, and those after it.
     samples: Mutex<VecDeque<(Instant, Totals)>>,
 }
@@ -50,7 +50,7 @@ pub struct LastMinute {
 impl LastMinute {
     /// Takes samples of a service's counts until the service has ended. Must be called within an actix system.
     #[must_use]
-    pub fn follow(service: &Shared) -> Arc<LastMinute> {
+    pub(super) fn follow(service: &Shared) -> Arc<LastMinute> {
         let last_minute = Arc::new(LastMinute::default());
         last_minute.keep(Instant::now(), Totals::of(service));
         actix_web::rt::spawn(take_samples(Arc::clone(&last_minute), Arc::downgrade(service)));
@@ -59,7 +59,7 @@ impl LastMinute {
 
     /// The counts until now.
     #[must_use]
-    pub fn counts(&self, service: &Service) -> MinuteCounts {
+    pub(super) fn counts(&self, service: &Service) -> MinuteCounts {
         self.until(Instant::now(), Totals::of(service))
     }
 

@@ -5,5 +5,5 @@ mod last_minute;
 mod observation;
 mod status;
 
-pub use observation::{Calls, EngineObservation, Observation};
-pub use status::{ServerState, ServerStatus};
+pub(crate) use observation::{Calls, EngineObservation, Observation};
+pub(crate) use status::{ServerState, ServerStatus};

@@ -24,7 +24,7 @@ use crate::service::{Checkpoints, Shared};
 const STARTING: &str = "starting";
 
 /// The start time of the program, and its readiness.
-pub struct Observation {
+pub(crate) struct Observation {
     started: ProcessStart,
     log_file: Option<LogFile>,
     not_ready: Mutex<Option<String>>,
@@ -33,7 +33,7 @@ pub struct Observation {
 impl Observation {
     /// The state of a program that is not ready until [`Observation::set_ready`].
     #[must_use]
-    pub fn start(data: &Path) -> Observation {
+    pub(crate) fn start(data: &Path) -> Observation {
         Observation {
             started: ProcessStart::now(data),
             log_file: LogFile::of_standard_error(),
@@ -42,18 +42,18 @@ impl Observation {
     }
 
     /// Marks the program as ready for calls.
-    pub fn set_ready(&self) {
+    pub(crate) fn set_ready(&self) {
         *self.not_ready.lock() = None;
     }
 
     /// Marks the program as not ready, for this reason.
-    pub fn set_not_ready(&self, reason: &str) {
+    pub(crate) fn set_not_ready(&self, reason: &str) {
         *self.not_ready.lock() = Some(reason.to_owned());
     }
 }
 
 /// The state of the program, with its engine and its store.
-pub struct EngineObservation {
+pub(crate) struct EngineObservation {
     observation: Arc<Observation>,
     service: Shared,
     store: Arc<dyn StatisticsSource>,
@@ -64,7 +64,7 @@ pub struct EngineObservation {
 }
 
 /// The limits on calls.
-pub struct Calls {
+pub(crate) struct Calls {
     /// The limits of the threads that read requests.
     pub limits: CallLimits,
     /// The pool for large calls.
@@ -74,7 +74,7 @@ pub struct Calls {
 impl EngineObservation {
     /// Adds the engine of `service` and the store below it to the observation. Must be called within an actix system.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         observation: Arc<Observation>,
         service: Shared,
         store: Arc<dyn StatisticsSource>,
@@ -88,7 +88,7 @@ impl EngineObservation {
 
     /// The status of the server. Reads the lists of files of checkpoints.
     #[must_use]
-    pub fn status(&self) -> ServerStatus {
+    pub(crate) fn status(&self) -> ServerStatus {
         let statistics = self.store.statistics();
         let archiver = self.service.archiver.as_ref();
         let now = self.service.now().unix_seconds();

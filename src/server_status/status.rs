@@ -22,7 +22,7 @@ till_domain::word_enum! {
 
 /// The state of the server, and what an operator has to know beside it.
 #[derive(Debug)]
-pub struct ServerStatus {
+pub(crate) struct ServerStatus {
     pub state: ServerState,
     /// The identity of the store, which a copy has, too.
     pub store_id: String,

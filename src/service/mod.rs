@@ -7,19 +7,21 @@ mod submission;
 mod usage;
 
 #[cfg(feature = "pages")]
-pub use callers::{AskedCustomer, Returning, ShownCheckout, ShownForm, WaitingCustomer, in_ascii};
-pub use callers::{
+pub(crate) use callers::{AskedCustomer, Returning, ShownCheckout, ShownForm, WaitingCustomer, in_ascii};
+pub(crate) use callers::{
     CheckoutReference, NamedInstallation, OfferedCheckout, PlanTerms, SdkCaller, given_up_to, plan_terms, returned_to,
 };
-pub use lists::{
+pub(crate) use lists::{
     ActivityTerms, AmountRange, EveryMerchant, FilterText, Filtered, FoundMetadata, IdSpan, ItemPage, ItemRange,
     MetadataReader, OwnedPayment, PAGE_ITEMS_MAX, Page, PaymentClue, PaymentFilters, PaymentSearch, Selection,
     entries_of_payment, open_action, read_index_page, read_index_span, read_page, read_page_with_ids, read_span,
     rows_of_index, search,
 };
-pub use operations::{
-    CheckpointSchedule, Checkpoints, NOTES, NewestCheckpoint, NoteFiles, Notes, Operations, Reloaded, Reloads,
-    RewrapKeyring, error_chain,
+pub use operations::NoteFiles;
+pub(crate) use operations::{
+    CheckpointSchedule, Checkpoints, NOTES, NewestCheckpoint, Notes, Operations, Reloaded, Reloads, RewrapKeyring,
+    error_chain,
 };
-pub use submission::{Reader, SdkRate, Service, Shared, TestTurn, refused, reply_of};
+pub(crate) use submission::{Reader, TestTurn, refused, reply_of};
+pub use submission::{SdkRate, Service, Shared};
 pub use usage::{LastUsed, SdkWrites};

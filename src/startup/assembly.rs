@@ -22,7 +22,7 @@ use crate::service::{Reloads, Shared};
 const STOP_WAIT_MAX: Duration = Duration::from_secs(20);
 
 /// The program, ready to be connected to its listeners.
-pub struct Assembly {
+pub(crate) struct Assembly {
     /// The dispatcher for merchants and devices.
     pub public: Arc<Dispatcher<MerchantCaller>>,
     /// The dispatcher for the operator.
@@ -33,13 +33,13 @@ pub struct Assembly {
 impl Assembly {
     /// The service that endpoints use.
     #[must_use]
-    pub fn service(&self) -> &Shared {
+    pub(crate) fn service(&self) -> &Shared {
         &self.started.service
     }
 
     /// The statistics of the store.
     #[must_use]
-    pub fn store_statistics(&self) -> Arc<dyn StatisticsSource> {
+    pub(crate) fn store_statistics(&self) -> Arc<dyn StatisticsSource> {
         self.started.store_statistics()
     }
 
@@ -47,7 +47,7 @@ impl Assembly {
     ///
     /// # Errors
     /// Fails when the store does not close cleanly. Acknowledged commits are durable nevertheless.
-    pub fn stop(self) -> anyhow::Result<()> {
+    pub(crate) fn stop(self) -> anyhow::Result<()> {
         self.started.stop(STOP_WAIT_MAX)
     }
 }
@@ -68,7 +68,7 @@ fn reload_admin_token(reloads: &Reloads, admin_token: &Arc<AdminToken>, configur
 ///
 /// # Errors
 /// Fails when the data cannot be opened.
-pub fn assemble(
+pub(crate) fn assemble(
     configuration: &Configuration,
     secrets: Secrets,
     observation: Arc<Observation>,

@@ -45,10 +45,10 @@ use crate::service::{
 const DATABASE_DIRECTORY: &str = "db";
 
 /// The directory of the sandbox's book, below the data directory.
-pub const SANDBOX_DIRECTORY: &str = "sandbox";
+pub(crate) const SANDBOX_DIRECTORY: &str = "sandbox";
 
 /// The directory of the store of deliveries, below the data directory.
-pub const WEBHOOKS_DIRECTORY: &str = "webhooks";
+pub(crate) const WEBHOOKS_DIRECTORY: &str = "webhooks";
 
 /// The time after which an idle actor is retired.
 const IDLE_BEFORE_RETIRING: Duration = Duration::from_secs(60);
@@ -63,7 +63,7 @@ const ABORT_MESSAGE_MAX: Duration = Duration::from_secs(2);
 const STORE_ITSELF: MerchantId = MerchantId::from_bytes([0; 16]);
 
 /// A started service, and the parts that must be closed after it.
-pub struct Started {
+pub(super) struct Started {
     pub service: Arc<Service>,
     schedule: Option<CheckpointSchedule>,
     disk: Arc<DiskEngine>,
@@ -187,7 +187,7 @@ fn apart<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Re
 ///
 /// # Errors
 /// Like [`open_with`]; or when the service does not start.
-pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
+pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
     let is_new = is_new(&configuration.data);
     let beside = [SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY].map(|directory| configuration.data.join(directory));
     let missing: Vec<PathBuf> = beside.into_iter().filter(|directory| !directory.exists()).collect();
@@ -343,19 +343,19 @@ fn start_schedule(
 impl Started {
     /// The statistics of the store.
     #[must_use]
-    pub fn store_statistics(&self) -> Arc<dyn StatisticsSource> {
+    pub(super) fn store_statistics(&self) -> Arc<dyn StatisticsSource> {
         Arc::clone(&self.disk) as _
     }
 
     /// The log in a database, if it is in one.
     #[must_use]
-    pub fn journal(&self) -> Option<Arc<SharedJournal>> {
+    pub(super) fn journal(&self) -> Option<Arc<SharedJournal>> {
         self.journal.clone()
     }
 
     /// The inspector of the tables of all databases.
     #[must_use]
-    pub fn tables(&self) -> Arc<TableInspector> {
+    pub(super) fn tables(&self) -> Arc<TableInspector> {
         Arc::clone(&self.tables)
     }
 
@@ -363,7 +363,7 @@ impl Started {
     ///
     /// # Errors
     /// Fails when the store does not close. Acknowledged commits are durable nevertheless.
-    pub fn stop(self, patience: Duration) -> anyhow::Result<()> {
+    pub(super) fn stop(self, patience: Duration) -> anyhow::Result<()> {
         drop(self.schedule);
         drop(self.file_watch);
         drop(self.journal_watch);

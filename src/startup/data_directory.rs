@@ -14,7 +14,7 @@ use rustix::process::getuid;
 ///
 /// # Errors
 /// The obstacle, and advice.
-pub fn check_data_directory(data: &Path) -> anyhow::Result<()> {
+pub(super) fn check_data_directory(data: &Path) -> anyhow::Result<()> {
     let (there, metadata) = nearest(data).with_context(|| unusable(data))?;
     if !metadata.is_dir() {
         let there = there.display();

@@ -8,8 +8,7 @@ mod running_mark;
 mod shared_log;
 mod vault_keys;
 
-pub use assembly::{Assembly, assemble};
-pub use bootstrap::{
-    Buffers, Opened, SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY, abort_with_message, check_directory, open_with,
-};
-pub use vault_keys::{open_keyring, open_stored_keyring};
+pub(crate) use assembly::{Assembly, assemble};
+pub use bootstrap::{Buffers, Opened, abort_with_message, check_directory, open_with};
+pub(crate) use bootstrap::{SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY};
+pub(crate) use vault_keys::{open_keyring, open_stored_keyring};

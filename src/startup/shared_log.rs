@@ -27,7 +27,7 @@ const FETCHED_AT_ONCE: usize = 4;
 const EXIT_WHEN_FENCED: i32 = 3;
 
 /// A claimed log, with the database that it is in.
-pub struct SharedLog {
+pub(super) struct SharedLog {
     pub journal: Arc<SharedJournal>,
 }
 
@@ -36,7 +36,7 @@ impl SharedLog {
     ///
     /// # Errors
     /// The database cannot be reached, has no log, or keeps no second copy of it.
-    pub fn find(configuration: &JournalConfiguration) -> anyhow::Result<JournalCopy> {
+    pub(super) fn find(configuration: &JournalConfiguration) -> anyhow::Result<JournalCopy> {
         let state = status(&configuration.database)?;
         if let Some(directory) = exported_to(&configuration.database)? {
             bail!(
@@ -59,7 +59,7 @@ impl SharedLog {
     ///
     /// # Errors
     /// The database cannot be reached, or another server has claimed the log since it was found.
-    pub fn claim(configuration: &JournalConfiguration, found: &JournalCopy) -> anyhow::Result<SharedLog> {
+    pub(super) fn claim(configuration: &JournalConfiguration, found: &JournalCopy) -> anyhow::Result<SharedLog> {
         let journal = SharedJournal::open(&configuration.database, Arc::new(end_as_fenced))?;
         // The epochs of the store begin with the number that this claim was to have.
         if journal.claim() != found.to_repeat().claim {
@@ -73,7 +73,7 @@ impl SharedLog {
     ///
     /// # Errors
     /// The database cannot be read, or the store not be written.
-    pub fn lead(&self, disk: &DiskEngine) -> anyhow::Result<()> {
+    pub(super) fn lead(&self, disk: &DiskEngine) -> anyhow::Result<()> {
         let noted = disk.note_of_log().context("failed to read how much of the log the store has")?;
         if self.journal.compare(&noted, disk)? {
             let merchants = self.journal.unfollowed().len();
@@ -88,7 +88,7 @@ impl SharedLog {
     ///
     /// # Errors
     /// The database cannot be read, or the auxiliary one not be written.
-    pub fn lead_rows<D: RepeatsRows>(
+    pub(super) fn lead_rows<D: RepeatsRows>(
         &self,
         of: RowsOf,
         directory: &Path,
@@ -107,7 +107,7 @@ impl SharedLog {
 }
 
 /// The rows elsewhere that an auxiliary database lacks.
-pub struct Filling {
+pub(super) struct Filling {
     place: SharedRows,
     is_whole: bool,
 }
@@ -117,7 +117,7 @@ impl Filling {
     ///
     /// # Errors
     /// The other place cannot be read, or the database not be written.
-    pub fn fill(self, database: &impl RepeatsRows) -> anyhow::Result<()> {
+    pub(super) fn fill(self, database: &impl RepeatsRows) -> anyhow::Result<()> {
         let Filling { place, is_whole } = self;
         if !is_whole {
             place.each_page(&mut |rows| database.take_over(&rows).map_err(anyhow::Error::msg))?;
@@ -150,7 +150,7 @@ fn unsafe_to_use(state: &JournalStatus) -> Option<String> {
 ///
 /// # Errors
 /// The system gave no thread.
-pub fn watch(journal: Arc<SharedJournal>) -> std::io::Result<Turns> {
+pub(super) fn watch(journal: Arc<SharedJournal>) -> std::io::Result<Turns> {
     Turns::start("journal-watch", move |stop| {
         while !stop.wait(LOOK_PAUSE) {
             journal.look();
@@ -159,7 +159,7 @@ pub fn watch(journal: Arc<SharedJournal>) -> std::io::Result<Turns> {
 }
 
 /// Fetches what the store may lack, also of merchants that nobody asks for: their timers and effects go on.
-pub async fn follow(service: Weak<Service>, journal: Arc<SharedJournal>) -> Infallible {
+pub(super) async fn follow(service: Weak<Service>, journal: Arc<SharedJournal>) -> Infallible {
     loop {
         let lacking = journal.unfollowed();
         let fetch = |merchant_id| {

@@ -8,7 +8,7 @@ use till_storage::vault::{Keyring, KeyringError, RootKey, stored_keyring};
 ///
 /// # Errors
 /// Fails when it cannot be read, or there is none; otherwise the errors of [`open_keyring`].
-pub fn open_stored_keyring(roots: &[RootKey], store: &dyn RowReader) -> anyhow::Result<Keyring> {
+pub(crate) fn open_stored_keyring(roots: &[RootKey], store: &dyn RowReader) -> anyhow::Result<Keyring> {
     let stored = stored_keyring(store).context("failed to read the key ring")?;
     open_keyring(roots, &stored.context("the store has no key ring")?)
 }
@@ -17,7 +17,7 @@ pub fn open_stored_keyring(roots: &[RootKey], store: &dyn RowReader) -> anyhow::
 ///
 /// # Errors
 /// Fails when it is wrapped under neither key, with the names of both; or when it is damaged.
-pub fn open_keyring(roots: &[RootKey], stored: &[u8]) -> anyhow::Result<Keyring> {
+pub(crate) fn open_keyring(roots: &[RootKey], stored: &[u8]) -> anyhow::Result<Keyring> {
     for root in roots {
         match Keyring::open(root, stored) {
             Ok(keyring) => {

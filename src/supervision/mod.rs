@@ -3,5 +3,5 @@
 mod notifier;
 mod watchdog;
 
-pub use notifier::Notifier;
-pub use watchdog::Watchdog;
+pub(crate) use notifier::Notifier;
+pub(crate) use watchdog::Watchdog;

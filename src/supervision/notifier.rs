@@ -21,7 +21,7 @@ const WATCHDOG_PROCESS_VARIABLE: &str = "WATCHDOG_PID";
 
 /// Sends messages to the service manager, if there is one.
 #[derive(Debug, Default)]
-pub struct Notifier {
+pub(crate) struct Notifier {
     socket: Option<UnixDatagram>,
     /// True once the message was sent that the server stops, which is the last message.
     is_stopping: Mutex<bool>,
@@ -31,7 +31,7 @@ impl Notifier {
     /// The manager that the environment names; no messages are sent when it names none, or the socket cannot be
     /// reached.
     #[must_use]
-    pub fn from_environment() -> Notifier {
+    pub(crate) fn from_environment() -> Notifier {
         let Some(name) = env::var_os(SOCKET_VARIABLE).filter(|name| !name.is_empty()) else {
             return Notifier::default();
         };
@@ -51,13 +51,13 @@ impl Notifier {
     }
 
     /// Reports that the server takes calls from now on.
-    pub fn ready(&self) {
+    pub(crate) fn ready(&self) {
         self.send_unless_stopping("READY=1\nSTATUS=serving");
     }
 
     /// Reports that the server takes no more calls. No message follows it: after it the manager expects no heartbeats
     /// until the process has ended, and a further one would make it expect more.
-    pub fn stopping(&self) {
+    pub(crate) fn stopping(&self) {
         let mut is_stopping = self.lock();
         if !std::mem::replace(&mut *is_stopping, true) {
             self.send("STOPPING=1\nSTATUS=stopping");
@@ -66,17 +66,17 @@ impl Notifier {
 
     /// True once [`Notifier::stopping`] was called.
     #[must_use]
-    pub fn is_stopping(&self) -> bool {
+    pub(crate) fn is_stopping(&self) -> bool {
         *self.lock()
     }
 
     /// Sends a heartbeat.
-    pub fn alive(&self) {
+    pub(crate) fn alive(&self) {
         self.send_unless_stopping("WATCHDOG=1\nSTATUS=serving");
     }
 
     /// Sends the status that the manager shows to people. It must not contain control characters.
-    pub fn status(&self, text: &str) {
+    pub(crate) fn status(&self, text: &str) {
         self.send_unless_stopping(&format!("STATUS={text}"));
     }
 

@@ -18,7 +18,7 @@ const WRITE_STOP_MAX: Duration = Duration::from_secs(600);
 
 /// The interval of heartbeats, and the threads to check.
 #[derive(Debug)]
-pub struct Watchdog {
+pub(crate) struct Watchdog {
     /// Without a heartbeat for this long, the manager ends the process.
     interval: Duration,
     pulse: Arc<Pulse>,
@@ -27,13 +27,13 @@ pub struct Watchdog {
 impl Watchdog {
     /// The watchdog that the environment asks for; None when it asks for none.
     #[must_use]
-    pub fn from_environment() -> Option<Watchdog> {
+    pub(crate) fn from_environment() -> Option<Watchdog> {
         watchdog_interval().map(|interval| Watchdog { interval, pulse: Arc::default() })
     }
 
     /// The heartbeats of the threads that take requests.
     #[must_use]
-    pub fn pulse(&self) -> Arc<Pulse> {
+    pub(crate) fn pulse(&self) -> Arc<Pulse> {
         Arc::clone(&self.pulse)
     }
 
@@ -43,7 +43,7 @@ impl Watchdog {
     ///
     /// # Errors
     /// An error of the system, when no thread can be started.
-    pub fn start(
+    pub(crate) fn start(
         self,
         notifier: Arc<Notifier>,
         service: Weak<Service>,

@@ -48,7 +48,7 @@ pub enum TlsError {
 }
 
 /// The certificates of one listener.
-pub struct Certificates {
+pub(crate) struct Certificates {
     files: TlsFiles,
     current: RwLock<Arc<CertifiedKey>>,
 }
@@ -58,7 +58,7 @@ impl Certificates {
     ///
     /// # Errors
     /// [`TlsError`] when a file cannot be read or has other content, or when the certificates and the key do not match.
-    pub fn read(files: &TlsFiles) -> Result<Arc<Certificates>, TlsError> {
+    pub(crate) fn read(files: &TlsFiles) -> Result<Arc<Certificates>, TlsError> {
         let current = RwLock::new(Arc::new(certified(files)?));
         Ok(Arc::new(Certificates { files: files.clone(), current }))
     }
@@ -67,7 +67,7 @@ impl Certificates {
     ///
     /// # Errors
     /// The errors of [`Certificates::read`]. After an error the previous certificates remain in use.
-    pub fn read_anew(&self) -> Result<(), TlsError> {
+    pub(crate) fn read_anew(&self) -> Result<(), TlsError> {
         let read = Arc::new(certified(&self.files)?);
         *self.current.write() = read;
         Ok(())
@@ -75,7 +75,7 @@ impl Certificates {
 
     /// The earliest time at which one of the certificates in use expires, in Unix seconds. None when no time is known.
     #[must_use]
-    pub fn end_seconds(&self) -> Option<u64> {
+    pub(crate) fn end_seconds(&self) -> Option<u64> {
         let current = self.current.read();
         current.cert.iter().filter_map(|certificate| end_of(certificate)).min()
     }
@@ -85,7 +85,7 @@ impl Certificates {
     /// # Panics
     /// Never: the built-in cryptography supports both versions of TLS.
     #[must_use]
-    pub fn server_config(self: &Arc<Certificates>) -> ServerConfig {
+    pub(crate) fn server_config(self: &Arc<Certificates>) -> ServerConfig {
         ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .expect("the provider knows TLS 1.2 and 1.3")

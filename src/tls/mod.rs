@@ -4,5 +4,5 @@ mod certificates;
 mod trust;
 mod validity;
 
-pub use certificates::{Certificates, TlsError};
+pub(crate) use certificates::{Certificates, TlsError};
 pub use trust::trusting;

@@ -15,7 +15,7 @@ use crate::configuration::Configuration;
 
 /// Commands on the log in a database.
 #[derive(Debug, Subcommand)]
-pub enum JournalCommand {
+pub(super) enum JournalCommand {
     /// Makes the tables of the log, or brings them to the version of this program
     Migrate {
         /// Parts of the log that can be claimed separately, given once and for good [default: 64]

@@ -15,7 +15,7 @@ use crate::demo;
 
 /// The event to cause, and the merchant.
 #[derive(Debug, Args)]
-pub struct TriggerArguments {
+pub(super) struct TriggerArguments {
     /// The event
     #[arg(value_enum)]
     event: Event,

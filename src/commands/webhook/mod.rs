@@ -18,7 +18,7 @@ const ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4A
 
 /// Commands for developers of webhook receivers.
 #[derive(Debug, Subcommand)]
-pub enum WebhookCommand {
+pub(super) enum WebhookCommand {
     /// Receives webhooks, verifies their signatures and prints their events: a receiver to develop with
     Listen(ListenArguments),
 }
@@ -26,7 +26,7 @@ pub enum WebhookCommand {
 /// The options of the listener.
 #[derive(Debug, Args)]
 #[command(after_help = "It listens on 127.0.0.1:4000 unless --listen names another address.")]
-pub struct ListenArguments {
+pub(super) struct ListenArguments {
     /// The webhook's secret, whsec_...; several may be given, as during a rotation
     #[arg(
         long = "secret",

@@ -22,7 +22,7 @@ mod test_clock;
 mod waiting;
 
 pub use merchants::fresh_merchant_id;
-pub use status::status_function;
+pub(crate) use status::status_function;
 
 use std::sync::Arc;
 
@@ -59,6 +59,6 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
 }
 
 /// The declarations of these endpoints.
-pub fn declarations() -> impl Iterator<Item = &'static Declaration> {
+pub(crate) fn declarations() -> impl Iterator<Item = &'static Declaration> {
     ENDPOINTS.into_iter().flatten().map(|endpoint| endpoint.0)
 }

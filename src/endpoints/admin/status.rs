@@ -96,7 +96,7 @@ static STATUS: Declaration = Declaration {
 
 /// The function of the status, which observes the whole server.
 #[must_use]
-pub fn status_function(server: Arc<EngineObservation>) -> Arc<dyn Function<Operator>> {
+pub(crate) fn status_function(server: Arc<EngineObservation>) -> Arc<dyn Function<Operator>> {
     endpoint(&STATUS, server, status)
 }
 

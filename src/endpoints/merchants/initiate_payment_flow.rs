@@ -44,7 +44,7 @@ const PAYMENT: ArgumentSet<InitiatePayment> = arguments!({
     interest_bearer,
 });
 
-pub static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
+pub(crate) static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
     name: "initiate-payment-flow",
     summary: "Creates a payment from a payment session and has it authorized. Answers the payment id.",
     docs: "Send an `Idempotency-Key`, so that a call whose answer was lost can be repeated safely.",

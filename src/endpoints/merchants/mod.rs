@@ -62,7 +62,7 @@ const ENDPOINTS: [Endpoints<MerchantCaller>; 20] = [
 ];
 
 /// The requests that the server sends to merchants.
-pub static DELIVERED: [&DeliveryDeclaration; 1] = [&webhooks::DELIVERED_EVENT];
+pub(crate) static DELIVERED: [&DeliveryDeclaration; 1] = [&webhooks::DELIVERED_EVENT];
 
 /// The functions of `/merchants`, with the service that they use.
 #[must_use]

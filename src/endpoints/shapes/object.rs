@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 /// A value in the form in which answers have it: an id as a text, a time in Unix seconds, a word by its name.
-pub trait AnswerValue {
+pub(crate) trait AnswerValue {
     /// The form.
     fn form(&self) -> impl Serialize;
 }

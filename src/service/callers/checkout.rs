@@ -16,7 +16,7 @@ use super::plan_terms::{PlanTerms, plan_terms};
 use crate::service::submission::Reader;
 
 /// The ways to pay that the customer of a checkout is offered, with its newest payment.
-pub struct OfferedCheckout {
+pub(crate) struct OfferedCheckout {
     /// The checkout.
     pub checkout: Checkout,
     /// The methods that can pay it now.
@@ -34,7 +34,7 @@ impl OfferedCheckout {
     ///
     /// # Errors
     /// [`Unreadable`] when a row cannot be read.
-    pub fn read(reader: &Reader<'_>, checkout: Checkout, now: Millis) -> Result<OfferedCheckout, Unreadable> {
+    pub(crate) fn read(reader: &Reader<'_>, checkout: Checkout, now: Millis) -> Result<OfferedCheckout, Unreadable> {
         let (methods, acquirers) = methods(reader, &checkout)?;
         let is_open = checkout.status_at(now) == CheckoutStatus::Open;
         let offers_cards = is_open && checkout.offers_saved_cards && methods.contains(&PaymentMethod::Card);
@@ -47,7 +47,7 @@ impl OfferedCheckout {
 
     /// The instalment plans that can be chosen.
     #[must_use]
-    pub fn plans(&self) -> Vec<PlanTerms> {
+    pub(crate) fn plans(&self) -> Vec<PlanTerms> {
         plan_terms(&self.methods, self.checkout.interest_bearer, Some(self.checkout.money.amount))
     }
 }

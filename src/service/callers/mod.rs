@@ -14,15 +14,15 @@ mod asked_customer;
 mod shown_checkout;
 
 #[cfg(feature = "pages")]
-pub use asked_customer::AskedCustomer;
-pub use checkout::OfferedCheckout;
-pub use checkout_address::CheckoutReference;
-pub use installation::{NamedInstallation, SdkCaller};
-pub use plan_terms::{PlanTerms, plan_terms};
+pub(crate) use asked_customer::AskedCustomer;
+pub(crate) use checkout::OfferedCheckout;
+pub(crate) use checkout_address::CheckoutReference;
+pub(crate) use installation::{NamedInstallation, SdkCaller};
+pub(crate) use plan_terms::{PlanTerms, plan_terms};
 #[cfg(feature = "pages")]
-pub use return_url::in_ascii;
-pub use return_url::{given_up_to, returned_to};
+pub(crate) use return_url::in_ascii;
+pub(crate) use return_url::{given_up_to, returned_to};
 #[cfg(feature = "pages")]
-pub use returning::{Returning, WaitingCustomer};
+pub(crate) use returning::{Returning, WaitingCustomer};
 #[cfg(feature = "pages")]
-pub use shown_checkout::{ShownCheckout, ShownForm};
+pub(crate) use shown_checkout::{ShownCheckout, ShownForm};

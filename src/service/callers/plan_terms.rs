@@ -6,7 +6,7 @@ use till_domain::session::{InstallmentPlan, InterestBearer, PlanCost};
 
 /// An instalment plan with what its acquirer tells of its cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlanTerms {
+pub(crate) struct PlanTerms {
     /// The plan.
     pub plan: InstallmentPlan,
     /// The interest in percent a month, such as `1.00`; none where the merchant bears it.
@@ -17,7 +17,11 @@ pub struct PlanTerms {
 
 /// The plans that can be chosen among some methods, with their cost where the customer bears the interest.
 #[must_use]
-pub fn plan_terms(methods: &[PaymentMethod], bearer: InterestBearer, amount: Option<AmountMinor>) -> Vec<PlanTerms> {
+pub(crate) fn plan_terms(
+    methods: &[PaymentMethod],
+    bearer: InterestBearer,
+    amount: Option<AmountMinor>,
+) -> Vec<PlanTerms> {
     let has_plans = methods.contains(&PaymentMethod::Installment);
     let pays = bearer == InterestBearer::Customer;
     let terms = |plan: InstallmentPlan| PlanTerms {

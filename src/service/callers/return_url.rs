@@ -12,7 +12,7 @@ use url::{Position, Url};
 
 /// The payment's `return_url` with the id of the payment, and that of its checkout, appended: contract, section 9.4.
 #[must_use]
-pub fn returned_to(payment: &Payment) -> String {
+pub(crate) fn returned_to(payment: &Payment) -> String {
     let checkout = payment.checkout_id.map(|id| format!("checkout_id={id}"));
     let own = [format!("payment_id={}", payment.id)].into_iter().chain(checkout);
     with_appended(payment.return_url.as_str(), &own.collect::<Vec<_>>())
@@ -20,14 +20,14 @@ pub fn returned_to(payment: &Payment) -> String {
 
 /// The page of the shop to which a customer goes who gives a checkout up.
 #[must_use]
-pub fn given_up_to(checkout: &Checkout) -> String {
+pub(crate) fn given_up_to(checkout: &Checkout) -> String {
     with_appended(checkout.given_up_url().as_str(), &[format!("checkout_id={}", checkout.id)])
 }
 
 /// The page of the shop that shows a checkout in a frame.
 #[cfg(feature = "pages")]
 #[must_use]
-pub fn framed_at(checkout: &Checkout) -> Option<String> {
+pub(super) fn framed_at(checkout: &Checkout) -> Option<String> {
     let page = checkout.page_url.as_ref()?;
     Some(with_appended(page.as_str(), &[format!("checkout_id={}", checkout.id)]))
 }
@@ -48,7 +48,7 @@ fn with_appended(given: &str, own: &[String]) -> String {
 /// percent-encoded, and all else byte for byte.
 #[cfg(feature = "pages")]
 #[must_use]
-pub fn in_ascii(address: &str) -> String {
+pub(crate) fn in_ascii(address: &str) -> String {
     let begin = address.find("://").map_or(0, |scheme| scheme + 3);
     let length = address[begin..].find(['/', '?', '#', '\\']).unwrap_or(address.len() - begin);
     let (scheme, authority, rest) = (&address[..begin], &address[begin..begin + length], &address[begin + length..]);
@@ -75,7 +75,7 @@ fn encoded(text: &str) -> String {
 /// The origin of a shop's page, in ASCII.
 #[cfg(feature = "pages")]
 #[must_use]
-pub fn origin_of(page: &ReturnUrl) -> Option<String> {
+pub(super) fn origin_of(page: &ReturnUrl) -> Option<String> {
     let origin = Url::parse(page.as_str()).ok()?.origin();
     origin.is_tuple().then(|| origin.ascii_serialization())
 }

@@ -18,7 +18,7 @@ use crate::service::lists::open_action;
 use crate::service::submission::{Reader, Service};
 
 /// A checkout as its page shows it.
-pub struct ShownCheckout {
+pub(crate) struct ShownCheckout {
     pub profile: Profile,
     pub installation: Installation,
     /// The path of its page, which ends in its secret.
@@ -33,7 +33,7 @@ pub struct ShownCheckout {
 }
 
 /// The payment form of an installation in a shop's own page.
-pub struct ShownForm {
+pub(crate) struct ShownForm {
     /// The installation. It is one of a web site.
     pub installation: Installation,
     /// The methods that can be selected now.
@@ -45,13 +45,13 @@ pub struct ShownForm {
 impl ShownCheckout {
     /// The caller in whose name the page acts.
     #[must_use]
-    pub fn installation_id(&self) -> InstallationId {
+    pub(crate) fn installation_id(&self) -> InstallationId {
         self.offered.checkout.installation_id
     }
 
     /// The last segment of its address, by which calls name it.
     #[must_use]
-    pub fn reference(&self) -> &str {
+    pub(crate) fn reference(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 }
@@ -62,7 +62,7 @@ impl Service {
     ///
     /// # Errors
     /// `UNAVAILABLE` when rows cannot be read.
-    pub async fn shown_checkout(
+    pub(crate) async fn shown_checkout(
         &self,
         merchant_id: MerchantId,
         reference: CheckoutReference,
@@ -84,7 +84,7 @@ impl Service {
     ///
     /// # Errors
     /// The refusal by the rules; `UNAVAILABLE` when it could not be carried out now.
-    pub async fn pay_shown(
+    pub(crate) async fn pay_shown(
         &self,
         merchant_id: MerchantId,
         shown: &ShownCheckout,
@@ -101,7 +101,7 @@ impl Service {
     ///
     /// # Errors
     /// As [`Service::pay_shown`].
-    pub async fn give_up_shown(
+    pub(crate) async fn give_up_shown(
         &self,
         merchant_id: MerchantId,
         shown: &ShownCheckout,
@@ -121,7 +121,7 @@ impl Service {
     ///
     /// # Errors
     /// `UNAVAILABLE` when rows cannot be read.
-    pub async fn shown_qr_text(
+    pub(crate) async fn shown_qr_text(
         &self,
         merchant_id: MerchantId,
         session_id: SessionId,
@@ -141,7 +141,7 @@ impl Service {
     ///
     /// # Errors
     /// `UNAVAILABLE` when rows cannot be read.
-    pub async fn shown_form(
+    pub(crate) async fn shown_form(
         &self,
         merchant_id: MerchantId,
         installation_id: InstallationId,

@@ -19,7 +19,7 @@ const MERCHANTS_AT_A_TIME: usize = 64;
 static TURN: Mutex<()> = Mutex::const_new(());
 
 /// A walk over all merchants in the order of their ids, on the worker pool.
-pub struct EveryMerchant<'s> {
+pub(crate) struct EveryMerchant<'s> {
     service: &'s Service,
     page: IntoIter<MerchantId>,
     after: Bound<MerchantId>,
@@ -31,7 +31,7 @@ impl<'s> EveryMerchant<'s> {
     ///
     /// # Errors
     /// [`ApiError::for_worker_pool`] on a thread that reads requests.
-    pub async fn begin(service: &'s Service) -> Result<EveryMerchant<'s>, ApiError> {
+    pub(crate) async fn begin(service: &'s Service) -> Result<EveryMerchant<'s>, ApiError> {
         request_thread::interrupt_scan().await?;
         let turn = TURN.lock().await;
         Ok(EveryMerchant { service, page: IntoIter::default(), after: Bound::Unbounded, _turn: turn })
@@ -41,7 +41,7 @@ impl<'s> EveryMerchant<'s> {
     ///
     /// # Errors
     /// `UNAVAILABLE` when its rows, or the list of merchants, cannot be read.
-    pub async fn next(&mut self) -> Result<Option<Reader<'s>>, ApiError> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Reader<'s>>, ApiError> {
         if self.page.as_slice().is_empty() {
             self.read_on().await?;
         }

@@ -22,7 +22,7 @@ const ROWS_AT_A_TIME: usize = 256;
 /// # Errors
 /// `UNAVAILABLE` when a row cannot be read; [`ApiError::for_worker_pool`] when the rows are large and this thread reads
 /// requests.
-pub async fn read_span<T: StoredTable<Key: Id + Ord + Display>>(
+pub(crate) async fn read_span<T: StoredTable<Key: Id + Ord + Display>>(
     reader: &Reader<'_>,
     request: PageRequest<T::Key>,
     span: Option<IdSpan<T::Key>>,
@@ -38,7 +38,7 @@ pub async fn read_span<T: StoredTable<Key: Id + Ord + Display>>(
 ///
 /// # Errors
 /// As [`read_span`]; also when a row that the index names is not there.
-pub async fn read_index_span<I, T, F>(
+pub(crate) async fn read_index_span<I, T, F>(
     reader: &Reader<'_>,
     first: F,
     request: PageRequest<T::Key>,
@@ -57,7 +57,7 @@ where
 ///
 /// # Errors
 /// As [`read_index_span`].
-pub fn rows_of_index<I, T, F>(
+pub(crate) fn rows_of_index<I, T, F>(
     reader: &Reader<'_>,
     first: &F,
     span: IdSpan<T::Key>,
@@ -76,7 +76,7 @@ where
 }
 
 /// A list of which a page is wanted.
-pub struct Filtered<F, P> {
+pub(crate) struct Filtered<F, P> {
     /// Reads at most so many rows of a span with their ids, in a direction.
     pub rows: F,
     /// True for a row that passes the filters.
@@ -88,7 +88,7 @@ pub struct Filtered<F, P> {
 ///
 /// # Errors
 /// Those of `collect`.
-pub async fn page_of<K: Id + Ord + Display, E>(
+pub(super) async fn page_of<K: Id + Ord + Display, E>(
     request: PageRequest<K>,
     span: Option<IdSpan<K>>,
     id: impl Fn(&E) -> K,
@@ -152,7 +152,7 @@ impl<F, P> Filtered<F, P> {
     ///
     /// # Errors
     /// `UNAVAILABLE` when a row cannot be read.
-    pub async fn page<K, R>(&self, request: PageRequest<K>, span: Option<IdSpan<K>>) -> Result<Page<R>, ApiError>
+    pub(crate) async fn page<K, R>(&self, request: PageRequest<K>, span: Option<IdSpan<K>>) -> Result<Page<R>, ApiError>
     where
         K: Id + Ord + Display,
         F: Fn(IdSpan<K>, ScanDirection, usize) -> Result<Vec<(K, R)>, ApiError>,

@@ -6,7 +6,7 @@ use till_storage::rows::ScanDirection;
 
 /// Ids from the first to the last, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IdSpan<K> {
+pub(crate) struct IdSpan<K> {
     pub(super) oldest: K,
     pub(super) newest: K,
 }
@@ -14,7 +14,7 @@ pub struct IdSpan<K> {
 impl<K: Id + Ord> IdSpan<K> {
     /// All ids.
     #[must_use]
-    pub fn all() -> IdSpan<K> {
+    pub(crate) fn all() -> IdSpan<K> {
         IdSpan {
             oldest: K::from_raw(RawId::from_bytes([u8::MIN; 16])),
             newest: K::from_raw(RawId::from_bytes([u8::MAX; 16])),
@@ -23,7 +23,7 @@ impl<K: Id + Ord> IdSpan<K> {
 
     /// Those that were made from one instant, inclusive, to another, exclusive; none when there are no such.
     #[must_use]
-    pub fn made(from: Millis, until: Millis) -> Option<IdSpan<K>> {
+    pub(crate) fn made(from: Millis, until: Millis) -> Option<IdSpan<K>> {
         let last = until.0.checked_sub(1)?;
         Some(IdSpan { oldest: K::from_raw(RawId::first_at(from.0)), newest: K::from_raw(RawId::last_at(last)) })
     }
@@ -71,7 +71,7 @@ impl<K: Id + Ord> IdSpan<K> {
 
     /// As a range of keys.
     #[must_use]
-    pub const fn range(self) -> std::ops::RangeInclusive<K> {
+    pub(crate) const fn range(self) -> std::ops::RangeInclusive<K> {
         self.oldest..=self.newest
     }
 }

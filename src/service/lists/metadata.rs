@@ -17,7 +17,7 @@ use till_storage::shapes::MerchantView;
 use crate::service::submission::Service;
 
 /// The limit of items of a set on one page: contract, section 5.
-pub const PAGE_ITEMS_MAX: usize = 10_000;
+pub(crate) const PAGE_ITEMS_MAX: usize = 10_000;
 
 /// The limit of bytes of items on a page, which has one item at least.
 const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;

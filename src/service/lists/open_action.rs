@@ -13,6 +13,10 @@ use crate::service::submission::Reader;
 ///
 /// # Errors
 /// `UNAVAILABLE` when the row cannot be read.
-pub fn open_action(reader: &Reader<'_>, payment: &Payment, now: Millis) -> Result<Option<CustomerAction>, ApiError> {
+pub(crate) fn open_action(
+    reader: &Reader<'_>,
+    payment: &Payment,
+    now: Millis,
+) -> Result<Option<CustomerAction>, ApiError> {
     if payment.customer_must_act(now) { Ok(reader.get::<CustomerActions>(payment.id)?) } else { Ok(None) }
 }

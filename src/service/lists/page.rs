@@ -15,11 +15,11 @@ use till_storage::shapes::{KeyedRow, StoredTable};
 use crate::service::submission::Reader;
 
 /// A filter of a list by the name of its argument, with its text when it was given.
-pub type FilterText = (&'static str, Option<String>);
+pub(crate) type FilterText = (&'static str, Option<String>);
 
 /// The body of the call for a neighbouring page: a cursor, the size and the same filters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Neighbour {
+pub(crate) struct Neighbour {
     cursor: (&'static str, String),
     per_page: u16,
     filters: Vec<(&'static str, String)>,
@@ -56,7 +56,7 @@ impl Serialize for Neighbour {
 
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Page<T> {
+pub(crate) struct Page<T> {
     /// The call for the page of newer entries.
     pub previous: Option<Neighbour>,
     /// The entries, newest first.
@@ -67,7 +67,7 @@ pub struct Page<T> {
 
 impl<T> Page<T> {
     /// The page that was found for a call, `id` being what cursors name of an entry.
-    pub fn found<K: Id + Display>(
+    pub(crate) fn found<K: Id + Display>(
         request: PageRequest<K>,
         page: Vec<T>,
         id: impl Fn(&T) -> K,
@@ -86,7 +86,7 @@ impl<T> Page<T> {
 
     /// The page with each entry in another form.
     #[must_use]
-    pub fn map<'a, U>(&'a self, form: impl FnMut(&'a T) -> U) -> Page<U> {
+    pub(crate) fn map<'a, U>(&'a self, form: impl FnMut(&'a T) -> U) -> Page<U> {
         Page { previous: self.previous.clone(), page: self.page.iter().map(form).collect(), next: self.next.clone() }
     }
 
@@ -94,14 +94,14 @@ impl<T> Page<T> {
     ///
     /// # Errors
     /// The error of `form` for the first entry that has no other form.
-    pub fn try_map<'a, U, E>(&'a self, form: impl FnMut(&'a T) -> Result<U, E>) -> Result<Page<U>, E> {
+    pub(crate) fn try_map<'a, U, E>(&'a self, form: impl FnMut(&'a T) -> Result<U, E>) -> Result<Page<U>, E> {
         let page = self.page.iter().map(form).collect::<Result<Vec<U>, E>>()?;
         Ok(Page { previous: self.previous.clone(), page, next: self.next.clone() })
     }
 
     /// The page with those of these filters that were given in the calls for the pages beside it.
     #[must_use]
-    pub fn carrying(self, filters: &[FilterText]) -> Page<T> {
+    pub(crate) fn carrying(self, filters: &[FilterText]) -> Page<T> {
         let carrying = |neighbour: Neighbour| neighbour.carrying(filters);
         Page { previous: self.previous.map(carrying), next: self.next.map(carrying), ..self }
     }
@@ -111,7 +111,7 @@ impl<T> Page<T> {
 ///
 /// # Errors
 /// `UNAVAILABLE` when a row of the page cannot be read.
-pub fn read_page<T: StoredTable<Key: Id + Display>>(
+pub(crate) fn read_page<T: StoredTable<Key: Id + Display>>(
     reader: &Reader<'_>,
     request: PageRequest<T::Key>,
 ) -> Result<Page<T::Row>, ApiError> {
@@ -122,7 +122,7 @@ pub fn read_page<T: StoredTable<Key: Id + Display>>(
 ///
 /// # Errors
 /// As [`read_page`].
-pub fn read_page_with_ids<T: StoredTable<Key: Id + Display>>(
+pub(crate) fn read_page_with_ids<T: StoredTable<Key: Id + Display>>(
     reader: &Reader<'_>,
     request: PageRequest<T::Key>,
 ) -> Result<Page<KeyedRow<T>>, ApiError> {
@@ -134,7 +134,7 @@ pub fn read_page_with_ids<T: StoredTable<Key: Id + Display>>(
 ///
 /// # Errors
 /// As [`read_page`]; also when a row that the index names is missing.
-pub fn read_index_page<I, T, F>(
+pub(crate) fn read_index_page<I, T, F>(
     reader: &Reader<'_>,
     first: F,
     request: PageRequest<T::Key>,

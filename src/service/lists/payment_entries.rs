@@ -15,7 +15,7 @@ use crate::service::submission::Reader;
 ///
 /// # Errors
 /// `UNAVAILABLE` when a row cannot be read.
-pub fn entries_of_payment(
+pub(crate) fn entries_of_payment(
     reader: &Reader<'_>,
     payment_id: PaymentId,
     span: IdSpan<EntryId>,

@@ -16,7 +16,7 @@ use crate::service::submission::{Reader, Service};
 
 /// The property by which a payment is looked for.
 #[derive(Debug, Clone)]
-pub enum PaymentClue {
+pub(crate) enum PaymentClue {
     /// Its id.
     Id(PaymentId),
     /// The identifier that its merchant gave it.
@@ -26,10 +26,10 @@ pub enum PaymentClue {
 }
 
 /// A payment and its merchant. The ids of payments tell the order of time, whatever their merchants.
-pub type OwnedPayment = (PaymentId, MerchantId);
+pub(crate) type OwnedPayment = (PaymentId, MerchantId);
 
 /// A search for payments.
-pub struct PaymentSearch<'s> {
+pub(crate) struct PaymentSearch<'s> {
     /// The service, which the rows are read through.
     pub service: &'s Service,
     pub clue: PaymentClue,
@@ -43,7 +43,7 @@ impl PaymentSearch<'_> {
     /// # Errors
     /// [`ApiError::for_worker_pool`] for a search over all merchants on a thread that reads requests; `UNAVAILABLE`
     /// when a row cannot be read.
-    pub async fn page(
+    pub(crate) async fn page(
         &self,
         request: PageRequest<PaymentId>,
         span: Option<IdSpan<PaymentId>>,

@@ -141,7 +141,7 @@ impl Checkpoints {
 
 /// The error with its sources.
 #[must_use]
-pub fn error_chain(error: &CheckpointError) -> String {
+pub(crate) fn error_chain(error: &CheckpointError) -> String {
     std::iter::successors(std::error::Error::source(error), |error| error.source())
         .fold(error.to_string(), |text, source| format!("{text}: {source}"))
 }

@@ -7,9 +7,10 @@ mod process;
 mod reloads;
 mod schedule;
 
-pub use checkpoints::{Checkpoints, NewestCheckpoint, error_chain};
+pub(crate) use checkpoints::{Checkpoints, NewestCheckpoint, error_chain};
 pub(super) use notes::LAST_USED_NOTE;
-pub use notes::{NOTES, NoteFiles, Notes};
-pub use process::{Operations, RewrapKeyring};
-pub use reloads::{Reloaded, Reloads};
-pub use schedule::CheckpointSchedule;
+pub use notes::NoteFiles;
+pub(crate) use notes::{NOTES, Notes};
+pub(crate) use process::{Operations, RewrapKeyring};
+pub(crate) use reloads::{Reloaded, Reloads};
+pub(crate) use schedule::CheckpointSchedule;

@@ -10,7 +10,7 @@ use till_shared::SharedJournal;
 
 /// The names of all notes. A server starts paused with the first, since calls that were open at the time of its
 /// checkpoint may have been made since; it is there until the operator resumes.
-pub const NOTES: [&str; 2] = [PAUSED_FILE, LAST_USED_NOTE];
+pub(crate) const NOTES: [&str; 2] = [PAUSED_FILE, LAST_USED_NOTE];
 
 /// The name of the note of the last use of keys.
 pub(in crate::service) const LAST_USED_NOTE: &str = "keys-last-used";

@@ -14,7 +14,7 @@ use super::checkpoints::Checkpoints;
 const SOON: Duration = Duration::from_secs(300);
 
 /// The running thread. Dropping it ends it, after the checkpoint in progress.
-pub struct CheckpointSchedule {
+pub(crate) struct CheckpointSchedule {
     _thread: Turns,
 }
 
@@ -24,7 +24,7 @@ impl CheckpointSchedule {
     ///
     /// # Errors
     /// An error of the system, when no thread can be started.
-    pub fn start(
+    pub(crate) fn start(
         checkpoints: Checkpoints,
         clock: Arc<dyn Clock>,
         every: Duration,

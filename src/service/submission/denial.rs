@@ -58,7 +58,7 @@ macro_rules! refusals {
     ) => {
         /// The error for a refusal.
         #[must_use]
-        pub fn refused(refusal: &Refusal) -> ApiError {
+        pub(crate) fn refused(refusal: &Refusal) -> ApiError {
             match refusal {
                 $($pattern => $error,)*
                 $(Refusal::$variant $({ $($field),+ })? => {

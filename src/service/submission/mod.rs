@@ -6,6 +6,7 @@ mod fingerprint;
 mod shared;
 mod test_attempts;
 
-pub use denial::refused;
-pub use shared::{Reader, SdkRate, Service, Shared, reply_of};
-pub use test_attempts::TestTurn;
+pub(crate) use denial::refused;
+pub(crate) use shared::{Reader, reply_of};
+pub use shared::{SdkRate, Service, Shared};
+pub(crate) use test_attempts::TestTurn;

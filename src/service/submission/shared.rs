@@ -34,7 +34,7 @@ pub type SdkRate = CallsPerSecond<(InstallationId, IpAddr)>;
 
 /// Reads of one merchant's rows. Only committed rows are read, and an answer is sent after its commit, so a caller
 /// always reads its own writes.
-pub type Reader<'a> = MerchantReader<&'a dyn Store>;
+pub(crate) type Reader<'a> = MerchantReader<&'a dyn Store>;
 
 /// The service, shared by endpoints.
 pub type Shared = Arc<Service>;
@@ -78,7 +78,7 @@ pub struct Service {
 
 /// The reply of an endpoint that answers an id, or true when something changed.
 #[must_use]
-pub fn reply_of(Answered { answer, replayed }: Answered) -> Reply {
+pub(crate) fn reply_of(Answered { answer, replayed }: Answered) -> Reply {
     let reply = match answer {
         Answer::Changed(changed) => Reply::new(&changed),
         Answer::Metadata { version, .. } => Reply::new(&version),

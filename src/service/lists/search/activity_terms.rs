@@ -37,7 +37,7 @@ pub(super) struct Addresses {
 
 /// The way in which a text is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ActivityTerms {
+pub(crate) enum ActivityTerms {
     /// By these indexes alone: it is a whole id, or can only be a part of an address.
     Indexes(Vec<ActivityIndex>),
     /// By these indexes as well, as a part of so many addresses that a page of it is found faster on the rows that have
@@ -54,7 +54,7 @@ pub enum ActivityTerms {
 
 impl ActivityTerms {
     /// Keeps the entries of a selection that have the text.
-    pub fn select(self, selection: &mut Selection<ActivityIndex>) {
+    pub(crate) fn select(self, selection: &mut Selection<ActivityIndex>) {
         match self {
             ActivityTerms::Indexes(indexes) => selection.any_of(indexes),
             ActivityTerms::ManyAddresses { indexes, text } => {
@@ -74,7 +74,7 @@ impl ActivityTerms {
     /// # Errors
     /// `UNAVAILABLE` when the addresses of the log cannot be read; [`ApiError::for_worker_pool`] when there are many of
     /// them and this thread reads requests.
-    pub fn find(text: &str, reader: &Reader<'_>) -> Result<ActivityTerms, ApiError> {
+    pub(crate) fn find(text: &str, reader: &Reader<'_>) -> Result<ActivityTerms, ApiError> {
         let is_request_thread = request_thread::is_here();
         let addresses_max = if is_request_thread { ADDRESSES_AT_ONCE_MAX } else { usize::MAX };
         let found = reader.activity_emails_with(&text.to_lowercase(), addresses_max)?;

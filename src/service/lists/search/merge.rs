@@ -20,7 +20,7 @@ const STEPS_MAX: usize = 4_096;
 
 /// A source of entries in the order of the list.
 #[derive(Clone)]
-pub enum EntrySource<I: ListIndex> {
+pub(crate) enum EntrySource<I: ListIndex> {
     /// A range of an index.
     Index(I),
     /// Entries that are known already, the oldest first.

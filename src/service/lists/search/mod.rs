@@ -16,6 +16,6 @@ mod payment_tests;
 #[cfg(test)]
 mod test_list;
 
-pub use activity_terms::ActivityTerms;
-pub use payment_filters::{AmountRange, PaymentFilters};
-pub use search::{Selection, search};
+pub(crate) use activity_terms::ActivityTerms;
+pub(crate) use payment_filters::{AmountRange, PaymentFilters};
+pub(crate) use search::{Selection, search};

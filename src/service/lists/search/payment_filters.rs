@@ -22,7 +22,7 @@ const AMOUNTS_MAX: usize = 8;
 
 /// An amount, or the amounts from one to another, in minor units, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AmountRange {
+pub(crate) struct AmountRange {
     /// The smallest amount.
     pub min_minor: u64,
     /// The largest amount.
@@ -37,7 +37,7 @@ impl AmountRange {
 
 /// The filters of a list of payments. All that are given must hold.
 #[derive(Debug, Clone, Default)]
-pub struct PaymentFilters {
+pub(crate) struct PaymentFilters {
     pub status: Option<PaymentStatus>,
     /// The payment method.
     pub method: Option<PaymentMethod>,
@@ -59,7 +59,7 @@ impl PaymentFilters {
     ///
     /// # Errors
     /// [`Unreadable`] when an index cannot be read.
-    pub fn selection(&self, reader: &Reader<'_>) -> Result<Selection<PaymentIndex>, Unreadable> {
+    pub(crate) fn selection(&self, reader: &Reader<'_>) -> Result<Selection<PaymentIndex>, Unreadable> {
         self.select_from(&reader.view())
     }
 

@@ -38,7 +38,7 @@ type Sources<I> = Result<Option<Vec<EntrySource<I>>>, ApiError>;
 type FindSources<I> = Box<dyn Fn(&MerchantView<'_>) -> Sources<I>>;
 
 /// The entries that are searched for: those that pass every filter.
-pub struct Selection<I: ListIndex> {
+pub(crate) struct Selection<I: ListIndex> {
     all_of: Vec<Vec<EntrySource<I>>>,
     span: Option<IdSpan<ListKey<I>>>,
     checks: Vec<Check<I>>,
@@ -61,18 +61,18 @@ impl<I: ListIndex> Default for Selection<I> {
 
 impl<I: ListIndex> Selection<I> {
     /// Keeps the entries that any of these indexes has.
-    pub fn any_of(&mut self, indexes: Vec<I>) {
+    pub(crate) fn any_of(&mut self, indexes: Vec<I>) {
         self.any_source(indexes.into_iter().map(EntrySource::Index).collect());
     }
 
     /// Keeps the entries that any of these sources has.
-    pub fn any_source(&mut self, sources: Vec<EntrySource<I>>) {
+    pub(crate) fn any_source(&mut self, sources: Vec<EntrySource<I>>) {
         self.all_of.push(sources);
     }
 
     /// Keeps the entries whose rows pass a check, which may be many; all of them are in the index `among`. The rows of
     /// its entries are checked first. Where few of them pass, the sources are searched for and walked.
-    pub fn frequent(
+    pub(crate) fn frequent(
         &mut self,
         check: impl Fn(&ListRow<I>) -> bool + 'static,
         among: I,
@@ -82,12 +82,12 @@ impl<I: ListIndex> Selection<I> {
     }
 
     /// Keeps the entries that were recorded from one instant, inclusive, to another, exclusive.
-    pub fn recorded(&mut self, from: Millis, until: Millis) {
+    pub(crate) fn recorded(&mut self, from: Millis, until: Millis) {
         self.span = IdSpan::made(from, until);
     }
 
     /// Keeps the entries whose rows pass a check.
-    pub fn passing(&mut self, check: impl Fn(&ListRow<I>) -> bool + 'static) {
+    pub(crate) fn passing(&mut self, check: impl Fn(&ListRow<I>) -> bool + 'static) {
         self.checks.push(Box::new(check));
     }
 
@@ -125,7 +125,7 @@ fn or_every_entry<I: ListIndex>(sources: Vec<Vec<EntrySource<I>>>) -> Vec<Vec<En
 ///
 /// # Errors
 /// `UNAVAILABLE` when a row cannot be read.
-pub async fn search<I: ListIndex>(
+pub(crate) async fn search<I: ListIndex>(
     reader: &Reader<'_>,
     selection: &Selection<I>,
     request: PageRequest<ListKey<I>>,
