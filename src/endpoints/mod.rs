@@ -9,6 +9,8 @@ pub(crate) mod forms;
 mod key_making;
 mod kinds;
 pub(crate) mod merchants;
+#[cfg(feature = "pages")]
+pub(crate) mod pages;
 mod prelude;
 pub(crate) mod sdk;
 pub(crate) mod shapes;

@@ -2,6 +2,8 @@
 
 use till_protocol::dispatch::{BrowserPages, PageAsset, browser_page};
 
+use crate::access::MerchantCaller;
+use crate::endpoints::pages::functions;
 use crate::service::Shared;
 
 use super::{checkout, refusal, returning, sandbox, style};
@@ -13,16 +15,16 @@ static ASSETS: [PageAsset; 7] = {
     [page_style, icon, checkout_style, checkout_script, mounted_script, frame_script, till_script]
 };
 
-/// All pages of the public listener. The first pattern that matches is taken.
-pub fn browser_pages(service: &Shared) -> BrowserPages {
-    let mut pages = sandbox::pages(service);
-    pages.push(browser_page(&returning::RETURNING, service.clone(), returning::open));
+/// All pages of the public listener, with the calls that only they make. The first pattern that matches is taken.
+pub fn browser_pages(service: &Shared) -> BrowserPages<MerchantCaller> {
+    let mut pages = sandbox::pages();
+    pages.push(browser_page(&returning::RETURNING, (), returning::open));
     pages.push(browser_page(&style::USUAL_ICON, (), style::usual_icon));
     pages.extend(checkout::files());
-    pages.push(browser_page(&checkout::PAYING, service.clone(), checkout::open));
-    pages.push(browser_page(&checkout::FRAMED, service.clone(), checkout::framed));
-    pages.push(browser_page(&checkout::QR_FILE, service.clone(), checkout::qr_file));
-    BrowserPages { pages, assets: &ASSETS, refusal: refusal::page }
+    pages.push(browser_page(&checkout::PAY, (), checkout::pay));
+    pages.push(browser_page(&checkout::FRAME, (), checkout::frame));
+    pages.push(browser_page(&checkout::QR_FILE, (), checkout::qr_file));
+    BrowserPages { pages, functions: functions(service), assets: &ASSETS, refusal: refusal::page }
 }
 
 #[cfg(test)]

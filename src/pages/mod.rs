@@ -1,8 +1,10 @@
-//! Pages for customers' browsers. They hold no rules: each shows what the service knows, and its form has the service
-//! or the sandbox do something. They are the feature `pages` of the binary.
+//! Pages for customers' browsers. They hold no rules and know no rows: a page is a call, made inside the process in its
+//! caller's name, and shows the object that the call answers; its form makes a call, too. They are the feature `pages`
+//! of the binary.
 
 mod all;
 mod amount;
+mod answered;
 mod checkout;
 mod refusal;
 mod returning;

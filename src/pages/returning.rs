@@ -2,12 +2,13 @@
 //! shop. Contract, sections 9.4 and 9.6.
 
 use askama::Template;
-use till_domain::ids::MerchantId;
+use serde_json::{Value, json};
 use till_protocol::api_error::{ApiError, Code};
-use till_protocol::dispatch::{BrowserRequest, PageDeclaration, PageReply};
+use till_protocol::dispatch::{PageDeclaration, PageReply};
 
+use super::answered::{AnsweredObject, Request, look_up};
+use crate::endpoints::pages::FIND_WAY_ON;
 use crate::pages::style;
-use crate::service::{Returning, Shared, WaitingCustomer};
 
 pub(super) static RETURNING: PageDeclaration =
     PageDeclaration { pattern: "/return/{merchant_id}/{payment_session_id}", has_form: false };
@@ -24,31 +25,30 @@ const WAITED: &str = "waited";
 #[derive(Template)]
 #[template(path = "returning.html")]
 struct WaitingPage<'a> {
-    customer: &'a WaitingCustomer,
+    way_on: &'a Value,
     reload_seconds: u32,
     waited_next: u32,
     shows_shop: bool,
 }
 
 /// Sends the customer on, or shows the page that waits.
-pub(super) async fn open(service: Shared, request: BrowserRequest) -> Result<PageReply, ApiError> {
+pub(super) async fn open((): (), request: Request) -> Result<PageReply, ApiError> {
     let unknown = || ApiError::new(Code::NotFound, "No payment was made at this address.");
-    let merchant_id: MerchantId = request.text(0).parse().map_err(|_| unknown())?;
-    let returning = service.returning(merchant_id, request.text(1)).await?;
-    request.log_subject(merchant_id);
-    match returning {
-        Returning::ToShop(address) => Ok(PageReply::see_other(address)),
-        Returning::Waiting(customer) => Ok(PageReply::html(waiting(&customer, waited(&request)))),
+    let named = json!({ "merchant_id": request.text(0), "way_back": request.text(1) });
+    let way_on = look_up(&request, &FIND_WAY_ON, &named).await?.ok_or_else(unknown)?;
+    if way_on.is("has_outcome") {
+        return Ok(PageReply::see_other(way_on.text("shop").to_owned()));
     }
+    Ok(PageReply::html(waiting(&way_on, waited(&request))))
 }
 
-fn waited(request: &BrowserRequest) -> u32 {
+fn waited(request: &Request) -> u32 {
     request.query(WAITED).and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-fn waiting(customer: &WaitingCustomer, waited: u32) -> String {
+fn waiting(way_on: &Value, waited: u32) -> String {
     let page = WaitingPage {
-        customer,
+        way_on,
         reload_seconds: RELOAD_SECONDS,
         waited_next: waited.min(SHOP_LINK_SECONDS).saturating_add(RELOAD_SECONDS),
         shows_shop: waited >= SHOP_LINK_SECONDS,
@@ -62,14 +62,14 @@ mod tests {
 
     #[test]
     fn the_waiting_page_has_a_link_to_the_shop_after_30_seconds() {
-        let customer = WaitingCustomer {
-            merchant: "<b>A & B</b>".to_owned(),
-            shop: "https://shop.example/?a=\"1\"&b='2'<".to_owned(),
-            acts_at: None,
-        };
-        let early = waiting(&customer, 27);
+        let way_on = json!({
+            "merchant_name": "<b>A & B</b>",
+            "shop": "https://shop.example/?a=\"1\"&b='2'<",
+            "acts_at": null,
+        });
+        let early = waiting(&way_on, 27);
         assert!(early.contains("content=\"3;url=?waited=30\"") && !early.contains("shop.example"), "{early}");
-        let late = waiting(&customer, u32::MAX);
+        let late = waiting(&way_on, u32::MAX);
         assert!(late.contains("content=\"3;url=?waited=33\"") && late.contains("shop.example"), "{late}");
         assert!(!late.contains("<b>") && !late.contains("\"1\"") && !late.contains("'2'"), "{late}");
     }

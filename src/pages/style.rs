@@ -3,7 +3,9 @@
 use std::sync::LazyLock;
 
 use till_protocol::api_error::ApiError;
-use till_protocol::dispatch::{BrowserRequest, PageAsset, PageDeclaration, PageReply};
+use till_protocol::dispatch::{PageAsset, PageDeclaration, PageReply};
+
+use super::answered::Request;
 
 const STYLE: &[u8] = include_bytes!("style.css");
 
@@ -36,6 +38,6 @@ pub(super) fn icon_path() -> &'static str {
 pub(super) static USUAL_ICON: PageDeclaration = PageDeclaration { pattern: "/favicon.ico", has_form: false };
 
 /// The icon.
-pub(super) async fn usual_icon((): (), _: BrowserRequest) -> Result<PageReply, ApiError> {
+pub(super) async fn usual_icon((): (), _: Request) -> Result<PageReply, ApiError> {
     Ok(PageReply::text(ICON.to_owned(), ICON_TYPE).kept())
 }

@@ -6,11 +6,11 @@ mod operations;
 mod submission;
 mod usage;
 
-#[cfg(feature = "pages")]
-pub(crate) use callers::{AskedCustomer, Returning, ShownCheckout, ShownForm, WaitingCustomer, in_ascii};
 pub(crate) use callers::{
     CheckoutReference, NamedInstallation, OfferedCheckout, PlanTerms, SdkCaller, given_up_to, plan_terms, returned_to,
 };
+#[cfg(feature = "pages")]
+pub(crate) use callers::{framed_at, in_ascii, origin_of, parse_with_secret};
 pub(crate) use lists::{
     ActivityTerms, AmountRange, EveryMerchant, FilterText, Filtered, FoundMetadata, IdSpan, ItemPage, ItemRange,
     MetadataReader, OwnedPayment, PAGE_ITEMS_MAX, Page, PaymentClue, PaymentFilters, PaymentSearch, Selection,

@@ -6,7 +6,7 @@ use actix_web::{HttpResponse, HttpResponseBuilder};
 
 use super::cross_origin;
 use super::encoding::{self, Coding, Encoded};
-use super::page::{PageFrame, PageReply};
+use super::page_reply::{PageFrame, PageReply};
 use super::request_id::RequestId;
 use crate::api_error::{ApiError, Form};
 use crate::pages::PageFile;

@@ -93,6 +93,8 @@ pub(super) struct CallContext<C> {
     pub(super) has_origin: bool,
     pub(super) cross_origin: CrossOrigin,
     pub(super) log_subject: LogSubject,
+    /// True when a page of this server makes the call.
+    pub(super) is_of_page: bool,
 }
 
 impl<C> Call<C> {
@@ -166,6 +168,12 @@ impl<C> Call<C> {
     #[must_use]
     pub fn peer(&self) -> Option<IpAddr> {
         self.context.peer
+    }
+
+    /// True when a page of this server makes the call: the request for the page was counted already.
+    #[must_use]
+    pub fn is_of_page(&self) -> bool {
+        self.context.is_of_page
     }
 
     /// Makes the call's line in the log name the merchant, and the installation of a call of the client SDK.

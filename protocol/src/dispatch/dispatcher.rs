@@ -25,7 +25,9 @@ use super::hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, Ob
 use super::hosts::Hosts;
 use super::large_answers::{self, in_slices};
 use super::log_throttle::LogThrottle;
-use super::page::{BrowserPages, PageFrame, PageReply};
+use super::page::BrowserPages;
+use super::page_calls::PageFunctions;
+use super::page_reply::{PageFrame, PageReply};
 use super::path::{OPENAPI_PATH, ParsedPath, Probe, locate};
 use super::request_id::RequestId;
 use super::table::DispatcherBuilder;
@@ -94,13 +96,15 @@ pub struct Dispatcher<C> {
     /// Lines of other refused calls, without a key and with one.
     refused_lines: [LogThrottle; 2],
     logs_addresses: bool,
-    pub(super) pages: BrowserPages,
+    pub(super) pages: BrowserPages<C>,
+    pub(super) page_functions: Arc<PageFunctions<C>>,
 }
 
 impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
     /// Builds the dispatcher.
     #[must_use]
     pub fn build(self) -> Dispatcher<C> {
+        let page_functions = self.page_functions();
         Dispatcher {
             packages: self.packages,
             authenticate: self.authenticate,
@@ -119,6 +123,7 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
             refused_lines: [REFUSED_LINES_MAX; 2].map(LogThrottle::of),
             logs_addresses: self.logs_addresses,
             pages: self.pages,
+            page_functions,
         }
     }
 }

@@ -18,7 +18,7 @@ use super::entrance::Entrance;
 use super::hooks::AuthenticatedCaller;
 use super::idempotency_key;
 use super::log_subject::LogSubject;
-use super::page::PageFrame;
+use super::page_reply::PageFrame;
 use super::path::{ParsedPath, UNKNOWN_PATH, locate};
 use super::request_id::RequestId;
 use crate::api_error::{ApiError, Form};
@@ -179,6 +179,7 @@ impl<'r, C: AuthenticatedCaller> Exchange<'r, C> {
             has_origin: cross_origin::origin(headers).is_some(),
             cross_origin: self.cross_origin.clone(),
             log_subject: self.log_subject.clone(),
+            is_of_page: false,
         }
     }
 

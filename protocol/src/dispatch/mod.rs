@@ -25,7 +25,9 @@ mod large_answers;
 #[cfg(test)]
 mod large_calls_tests;
 mod page;
+mod page_calls;
 mod page_judgement;
+mod page_reply;
 mod page_response;
 #[cfg(test)]
 mod page_turn_tests;
@@ -49,7 +51,8 @@ pub use entrance::Entrance;
 pub use hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, NoToken, Observe};
 pub use hosts::Hosts;
 pub(super) use large_answers::SLICE_BYTES;
-pub use page::{BrowserPage, BrowserPages, BrowserRequest, PageAsset, PageDeclaration, PageReply, browser_page};
+pub use page::{BrowserPage, BrowserPages, BrowserRequest, PageDeclaration, browser_page};
+pub use page_reply::{PageAsset, PageReply};
 pub use path::UNKNOWN_PATH;
 pub use rates::CallsPerSecond;
 pub use request_id::RequestId;

@@ -1,18 +1,21 @@
-//! A page for a person's browser: its declaration, a request for it, and its answer.
+//! A page for a person's browser: its declaration, and a request for it.
 
 use std::cell::OnceCell;
 use std::future::Future;
 use std::sync::Arc;
 
-use actix_web::web::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
-use till_domain::ids::MerchantId;
+use serde_json::Value;
 use url::form_urlencoded;
 
-use super::log_subject::LogSubject;
+use super::call::Function;
+use super::hooks::AuthenticatedCaller;
+use super::page_calls::PageCalls;
+use super::page_reply::{PageAsset, PageReply};
 use super::request_id::RequestId;
-use crate::api_error::{ApiError, Code};
+use crate::api_error::ApiError;
+use crate::declaration::Declaration;
 
 /// The declaration of a page.
 #[derive(Debug)]
@@ -43,19 +46,20 @@ impl PageDeclaration {
 }
 
 /// A page: a declaration, and the function that makes it.
-pub trait BrowserPage: Send + Sync {
+pub trait BrowserPage<C>: Send + Sync {
     /// The declaration.
     fn declaration(&self) -> &'static PageDeclaration;
 
     /// Makes the page, or does what its form asks for. The future runs on the thread that took the request.
-    fn open(&self, request: BrowserRequest) -> LocalBoxFuture<'_, Result<PageReply, ApiError>>;
+    fn open(&self, request: BrowserRequest<C>) -> LocalBoxFuture<'_, Result<PageReply, ApiError>>;
 }
 
 /// Makes a page of a declaration, the state of its function, and the function.
-pub fn browser_page<S, F, R>(declaration: &'static PageDeclaration, state: S, function: F) -> Arc<dyn BrowserPage>
+pub fn browser_page<C, S, F, R>(declaration: &'static PageDeclaration, state: S, function: F) -> Arc<dyn BrowserPage<C>>
 where
+    C: 'static,
     S: Clone + Send + Sync + 'static,
-    F: Fn(S, BrowserRequest) -> R + Send + Sync + 'static,
+    F: Fn(S, BrowserRequest<C>) -> R + Send + Sync + 'static,
     R: Future<Output = Result<PageReply, ApiError>> + 'static,
 {
     Arc::new(DeclaredPage { declaration, state, function })
@@ -67,35 +71,37 @@ struct DeclaredPage<S, F> {
     function: F,
 }
 
-impl<S, F, R> BrowserPage for DeclaredPage<S, F>
+impl<C, S, F, R> BrowserPage<C> for DeclaredPage<S, F>
 where
     S: Clone + Send + Sync,
-    F: Fn(S, BrowserRequest) -> R + Send + Sync,
+    F: Fn(S, BrowserRequest<C>) -> R + Send + Sync,
     R: Future<Output = Result<PageReply, ApiError>> + 'static,
 {
     fn declaration(&self) -> &'static PageDeclaration {
         self.declaration
     }
 
-    fn open(&self, request: BrowserRequest) -> LocalBoxFuture<'_, Result<PageReply, ApiError>> {
+    fn open(&self, request: BrowserRequest<C>) -> LocalBoxFuture<'_, Result<PageReply, ApiError>> {
         (self.function)(self.state.clone(), request).boxed_local()
     }
 }
 
 /// The pages of a listener.
-pub struct BrowserPages {
+pub struct BrowserPages<C> {
     /// Each of them.
-    pub pages: Vec<Arc<dyn BrowserPage>>,
+    pub pages: Vec<Arc<dyn BrowserPage<C>>>,
+    /// The functions that only pages call, beside those of the listener. No path leads to them.
+    pub functions: Vec<Arc<dyn Function<C>>>,
     /// Files that pages load. Their names change with their content.
     pub assets: &'static [PageAsset],
     /// Makes the page of a refusal.
     pub refusal: fn(&ApiError, &RequestId) -> String,
 }
 
-impl BrowserPages {
+impl<C> BrowserPages<C> {
     /// No pages.
-    pub(super) const NONE: BrowserPages =
-        BrowserPages { pages: Vec::new(), assets: &[], refusal: |_, _| String::new() };
+    pub(super) const NONE: BrowserPages<C> =
+        BrowserPages { pages: Vec::new(), functions: Vec::new(), assets: &[], refusal: |_, _| String::new() };
 
     /// True for a path that begins as that of a page or of a file does, in any letter case and with any number of
     /// slashes: who asks for it is a person, whose link may have been cut or changed.
@@ -105,28 +111,6 @@ impl BrowserPages {
         let mut paths = paths.chain(self.assets.iter().map(|asset| (asset.path)()));
         first(path).is_some_and(|begun| paths.any(|known| first(known).as_ref() == Some(&begun)))
     }
-}
-
-/// The part of a page's answer that its listener decides.
-#[derive(Clone, Copy)]
-pub(super) struct PageFrame {
-    /// Makes the page of a refusal.
-    pub(super) refusal: fn(&ApiError, &RequestId) -> String,
-    /// True when the browser came by TLS.
-    pub(super) is_secure: bool,
-}
-
-/// A file that pages load.
-#[derive(Debug)]
-pub struct PageAsset {
-    /// Its path, with a hash of the content.
-    pub path: fn() -> &'static str,
-    /// Its content.
-    pub bytes: fn() -> &'static [u8],
-    /// Its media type.
-    pub media_type: &'static str,
-    /// True when pages of every origin may load it.
-    pub is_shared: bool,
 }
 
 /// The limit of fields of a form: contract, section 15.
@@ -182,16 +166,16 @@ impl PostedForm {
 }
 
 /// A request for a page that has passed every check before those of the page itself.
-pub struct BrowserRequest {
+pub struct BrowserRequest<C> {
     pub(super) texts: Vec<String>,
     pub(super) query: String,
     pub(super) form: Option<PostedForm>,
     pub(super) accept_language: Option<String>,
     pub(super) origin: String,
-    pub(super) log_subject: LogSubject,
+    pub(super) calls: PageCalls<C>,
 }
 
-impl BrowserRequest {
+impl<C: AuthenticatedCaller> BrowserRequest<C> {
     /// The text at a segment in braces of the pattern, counted from 0.
     #[must_use]
     pub fn text(&self, place: usize) -> &str {
@@ -229,103 +213,18 @@ impl BrowserRequest {
         self.form.as_ref()
     }
 
-    /// Makes the request's line in the log name the merchant.
-    pub fn log_subject(&self, merchant_id: MerchantId) {
-        self.log_subject.set(merchant_id, None);
-    }
-}
-
-/// The content of a page's answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum PageContent {
-    /// A page.
-    Html(String),
-    /// The browser is sent to this address, which it gets.
-    SeeOther(String),
-    /// A file that pages load.
-    Asset(Bytes, &'static str),
-    /// Another content, with its media type.
-    Other(Bytes, &'static str),
-}
-
-/// A page's answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PageReply {
-    pub(super) content: PageContent,
-    /// The refusal that the page tells; None on success.
-    pub(super) code: Option<Code>,
-    /// The other origins to which its form may lead.
-    pub(super) form_targets: Vec<String>,
-    /// The origin whose pages may show it in a frame.
-    pub(super) framed_by: Option<String>,
-    /// True when pages of every origin may load it.
-    pub(super) is_shared: bool,
-    /// True when browsers may keep it for a while.
-    pub(super) is_kept: bool,
-}
-
-impl PageReply {
-    fn of(content: PageContent) -> PageReply {
-        PageReply { content, code: None, form_targets: Vec::new(), framed_by: None, is_shared: false, is_kept: false }
-    }
-
-    /// A page of this text.
-    #[must_use]
-    pub fn html(text: String) -> PageReply {
-        PageReply::of(PageContent::Html(text))
-    }
-
-    /// Sends the browser to an address, which is ASCII, or a path of this server.
-    #[must_use]
-    pub fn see_other(address: String) -> PageReply {
-        PageReply::of(PageContent::SeeOther(address))
-    }
-
-    pub(super) fn asset(asset: &PageAsset) -> PageReply {
-        let content = PageContent::Asset(Bytes::from_static((asset.bytes)()), asset.media_type);
-        PageReply { is_shared: asset.is_shared, ..PageReply::of(content) }
-    }
-
-    /// A text of this media type.
-    #[must_use]
-    pub fn text(text: String, media_type: &'static str) -> PageReply {
-        PageReply::bytes(text.into_bytes(), media_type)
-    }
-
-    /// Bytes of this media type.
-    #[must_use]
-    pub fn bytes(bytes: Vec<u8>, media_type: &'static str) -> PageReply {
-        PageReply::of(PageContent::Other(Bytes::from(bytes), media_type))
-    }
-
-    /// The same, which browsers may keep for five minutes.
-    #[must_use]
-    pub fn kept(self) -> PageReply {
-        PageReply { is_kept: true, ..self }
-    }
-
-    /// The same for pages of every origin.
-    #[must_use]
-    pub fn shared(self) -> PageReply {
-        PageReply { is_shared: true, ..self }
-    }
-
-    /// The same in a frame of pages of this origin.
-    #[must_use]
-    pub fn framed_by(self, origin: String) -> PageReply {
-        PageReply { framed_by: Some(origin), is_shared: true, ..self }
-    }
-
-    /// The same with the status of a refusal.
-    #[must_use]
-    pub fn refused(self, code: Code) -> PageReply {
-        PageReply { code: Some(code), ..self }
-    }
-
-    /// The same, where the answer to the page's form may lead to other origins.
-    #[must_use]
-    pub fn with_form_targets(self, origins: Vec<String>) -> PageReply {
-        PageReply { form_targets: origins, ..self }
+    /// Makes a call inside the process, in the name of this caller, and reads its answer. The arguments are an object,
+    /// as in a body.
+    ///
+    /// # Errors
+    /// The refusal of the call.
+    pub async fn call(
+        &self,
+        declaration: &'static Declaration,
+        caller: Option<C>,
+        arguments: &Value,
+    ) -> Result<Value, ApiError> {
+        self.calls.call(declaration, caller, &self.origin, arguments).await
     }
 }
 

@@ -8,12 +8,14 @@ use actix_web::http::header::{ACCEPT_LANGUAGE, HOST, ORIGIN};
 
 use super::answer::Answer;
 use super::body;
-use super::concurrency::Permit;
+use super::concurrency::{HeldPermit, Permit};
 use super::cross_origin;
 use super::dispatcher::Dispatcher;
 use super::exchange::{Exchange, Incoming, RequestHead, header_text};
 use super::hooks::{Arrival, AuthenticatedCaller};
-use super::page::{BrowserPage, BrowserRequest, PageReply, PostedForm};
+use super::page::{BrowserPage, BrowserRequest, PostedForm};
+use super::page_calls::PageCalls;
+use super::page_reply::PageReply;
 use crate::api_error::{ApiError, Code};
 use crate::connection::ShareOf;
 use crate::declaration::{Declaration, Flags, Package};
@@ -33,7 +35,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
     pub(super) async fn page(
         &self,
         exchange: &Exchange<'_, C>,
-        page: &Arc<dyn BrowserPage>,
+        page: &Arc<dyn BrowserPage<C>>,
         texts: Vec<String>,
         incoming: &mut Incoming<'_>,
     ) -> Result<Answer, ApiError> {
@@ -43,12 +45,22 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let arrival = Arrival { declaration, caller: None, peer: exchange.head.peer };
         self.gate.count(&arrival)?;
         let form = if is_form { Some(self.form_bytes(exchange, incoming).await?) } else { None };
-        let _permit = self.permit_page(self.gate.share_of(&arrival), is_form).await?;
+        let share = self.gate.share_of(&arrival);
+        let permit = HeldPermit::new(self.permit_page(share, is_form).await?);
         let form = form.map(|bytes| read_form(bytes.as_bytes())).transpose()?;
         let query = exchange.head.query.to_owned();
         let accept_language = header_text(exchange.head.headers, &ACCEPT_LANGUAGE).map(str::to_owned);
-        let (origin, log_subject) = (self.origin(exchange), exchange.log_subject.clone());
-        let request = BrowserRequest { texts, query, form, accept_language, origin, log_subject };
+        let calls = PageCalls {
+            functions: Arc::clone(&self.page_functions),
+            pool: self.pool.clone(),
+            budget: self.body_budget.clone(),
+            share,
+            permit,
+            request_id: exchange.request_id.clone(),
+            peer: exchange.head.peer,
+            log_subject: exchange.log_subject.clone(),
+        };
+        let request = BrowserRequest { texts, query, form, accept_language, origin: self.origin(exchange), calls };
         page.open(request).await.map(Answer::Page)
     }
 

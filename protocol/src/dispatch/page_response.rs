@@ -5,7 +5,7 @@ use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 
 use super::answer::{Addressee, X_REQUEST_ID};
-use super::page::{PageContent, PageFrame, PageReply};
+use super::page_reply::{PageContent, PageFrame, PageReply};
 use crate::api_error::ApiError;
 
 /// The headers of every page beside its content security policy.

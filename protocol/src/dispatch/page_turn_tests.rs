@@ -8,7 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::judgement_tests::{Hooks, serve};
-use super::page::{BrowserPages, PageDeclaration, PageReply, browser_page};
+use super::page::{BrowserPages, PageDeclaration, browser_page};
+use super::page_reply::PageReply;
 use super::{CallLimits, Dispatcher};
 use crate::declaration::Package;
 

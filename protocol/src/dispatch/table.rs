@@ -8,6 +8,7 @@ use super::call_limits::CallLimits;
 use super::hooks::{AdmissionGate, Authenticate, AuthenticatedCaller, Observe, OpenGate};
 use super::hosts::Hosts;
 use super::page::BrowserPages;
+use super::page_calls::PageFunctions;
 use super::worker_pool::WorkerPool;
 use crate::api_error::ApiError;
 use crate::count::{Count, Uncounted};
@@ -44,7 +45,7 @@ pub struct DispatcherBuilder<C> {
     pub(super) hosts: Hosts,
     pub(super) logs_addresses: bool,
     pub(super) deliveries: &'static [&'static DeliveryDeclaration],
-    pub(super) pages: BrowserPages,
+    pub(super) pages: BrowserPages<C>,
 }
 
 impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
@@ -154,9 +155,18 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
         DispatcherBuilder { deliveries, ..self }
     }
 
+    /// The functions that pages may call.
+    pub(super) fn page_functions(&self) -> Arc<PageFunctions<C>> {
+        let of_listener = self.packages.values().flat_map(Functions::values);
+        let functions = of_listener.chain(&self.pages.functions);
+        let named = |function: &Arc<dyn Function<C>>| (function.declaration().package, function.declaration().name);
+        Arc::new(functions.map(|function| (named(function), Arc::clone(function))).collect())
+    }
+
     /// Serves pages beside the endpoints.
     #[must_use]
-    pub fn pages(self, pages: BrowserPages) -> DispatcherBuilder<C> {
+    pub fn pages(self, pages: BrowserPages<C>) -> DispatcherBuilder<C> {
+        pages.functions.iter().for_each(|function| check(function.declaration()));
         DispatcherBuilder { pages, ..self }
     }
 }

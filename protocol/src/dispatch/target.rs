@@ -6,7 +6,8 @@ use actix_web::http::Method;
 
 use super::call::{Function, Functions};
 use super::hooks::Observe;
-use super::page::{BrowserPage, PageReply};
+use super::page::BrowserPage;
+use super::page_reply::PageReply;
 use super::path::{OPENAPI_PATH, PAGES_PATH, Probe, ROOT_PATH};
 use crate::declaration::{Declaration, Package};
 use crate::pages::PageFile;
@@ -25,7 +26,7 @@ pub(super) enum Target<'d, C> {
     Page(PageFile),
     PagesMoved,
     /// A page for a person's browser, with the texts at the segments in braces of its pattern.
-    BrowserPage(&'d Arc<dyn BrowserPage>, Vec<String>),
+    BrowserPage(&'d Arc<dyn BrowserPage<C>>, Vec<String>),
     /// A file that such pages load.
     Asset(PageReply),
 }

@@ -24,7 +24,7 @@ use crate::service::{CheckoutReference, NamedInstallation, OfferedCheckout, SdkC
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&RETRIEVE_CHECKOUT, &retrieve_checkout), Endpoint(&PAY_CHECKOUT, &pay_checkout)];
 
-const REFERENCE: Required<CheckoutReference> = CHECKOUT_REFERENCE
+pub(in crate::endpoints) const REFERENCE: Required<CheckoutReference> = CHECKOUT_REFERENCE
     .required("The checkout: the last segment of its address, which is its id, a full stop and its secret.")
     .named("checkout_id");
 
@@ -106,7 +106,7 @@ async fn retrieve_checkout(service: Shared, call: Call<MerchantCaller>) -> Resul
 }
 
 /// The refusal of a checkout that a reference does not open. It does not tell whether there is one.
-fn no_such_checkout() -> ApiError {
+pub(in crate::endpoints) fn no_such_checkout() -> ApiError {
     let message = "No checkout of this installation opens with this checkout_id. Send the last segment of the address \
         that start-checkout answered, whole: id, full stop and secret.";
     ApiError::not_found("checkout_id", message)
@@ -162,7 +162,7 @@ fn judge(fields: &mut Fields<'_>, method: PaymentMethod) {
     }
 }
 
-static PAY_CHECKOUT: Declaration = Declaration {
+pub(crate) static PAY_CHECKOUT: Declaration = Declaration {
     name: "pay-checkout",
     summary: "Pays a checkout: selects the method and initiates the payment in one step. Answers the payment session \
         (`pse_...`).",

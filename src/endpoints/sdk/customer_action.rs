@@ -121,7 +121,7 @@ fn not_supported(message: &'static str) -> ApiError {
     ApiError::new(Code::NotSupported, message)
 }
 
-static CANCEL_PAYMENT_SESSION: Declaration = Declaration {
+pub(crate) static CANCEL_PAYMENT_SESSION: Declaration = Declaration {
     name: "cancel-payment-session",
     summary: "The customer gives up; `false` when nothing changed.",
     docs: "A session that no payment used yet ends with it. A payment fails with `canceled_by_customer` while its \

@@ -31,7 +31,7 @@ static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
 
 object! {
     /// A plan.
-    pub(super) INSTALLMENT_PLAN "installment_plan" as PlanShape of (terms: PlanTerms) {
+    pub(in crate::endpoints) INSTALLMENT_PLAN "installment_plan" as PlanShape of (terms: PlanTerms) {
         installment_plan_id: type(INSTALLMENT_PLAN_WORDS) = terms.plan.id(), "The plan's id, which a selection names.";
         name: STRING = terms.plan.display_name(),
             "The plan's display name.", such_as("Sandbox instalments, 3 months");

@@ -11,6 +11,14 @@ mod select_payment_method;
 mod session;
 mod tokenize_card;
 
+#[cfg(feature = "pages")]
+pub(crate) use checkout::PAY_CHECKOUT;
+#[cfg(feature = "pages")]
+pub(in crate::endpoints) use checkout::{REFERENCE, no_such_checkout};
+#[cfg(feature = "pages")]
+pub(crate) use customer_action::CANCEL_PAYMENT_SESSION;
+#[cfg(feature = "pages")]
+pub(in crate::endpoints) use list_installment_plans::{INSTALLMENT_PLAN, PlanShape};
 pub use tokenize_card::card_facts;
 
 use std::sync::Arc;

@@ -1,12 +1,18 @@
 //! The ways to pay among which a customer chooses.
 
+use serde_json::Value;
 use till_domain::card::CardScheme;
 use till_domain::merchant::PaymentMethod;
 
-use super::form::SAVED_CARD;
+use super::amount::amount;
+use super::locale::Locale;
 use super::message::Message;
-use super::view::SavedCard;
 use super::words::{Phrase, Words};
+use crate::pages::answered::AnsweredObject;
+
+/// The beginning of the value of a saved card's radio button, before its id: a radio button has one value, and this one
+/// means two arguments.
+pub(super) const SAVED_CARD: &str = "CARD:";
 
 /// A radio button of the group.
 pub(super) struct Choice {
@@ -53,17 +59,13 @@ impl ChoiceKind {
     }
 }
 
-/// All ways to pay: the saved cards first. Exactly one of them is chosen.
-pub(super) fn choices(
-    words: Words,
-    methods: &[PaymentMethod],
-    saved_cards: &[SavedCard],
-    chosen: Option<PaymentMethod>,
-) -> Vec<Choice> {
-    let saved = saved_cards.iter().filter(|_| methods.contains(&PaymentMethod::Card));
-    let mut choices: Vec<_> = saved.map(|card| of_saved_card(words, card)).collect();
+/// All ways to pay a checkout, or of an installation: the saved cards first. Exactly one of them is chosen.
+pub(super) fn choices(words: Words, offered: &Value) -> Vec<Choice> {
+    let methods = offered.words("payment_methods", &PaymentMethod::ALL, PaymentMethod::name);
+    let saved = offered.items("saved_cards").iter().filter(|_| methods.contains(&PaymentMethod::Card));
+    let mut choices: Vec<_> = saved.filter_map(|card| of_saved_card(words, card)).collect();
     choices.extend(methods.iter().map(|method| of_method(words, *method)));
-    let kind = chosen.map(ChoiceKind::of);
+    let kind = offered.word("payment_method", &PaymentMethod::ALL, PaymentMethod::name).map(ChoiceKind::of);
     let index = choices.iter().position(|choice| Some(choice.kind) == kind).unwrap_or(0);
     if let Some(choice) = choices.get_mut(index) {
         choice.is_chosen = true;
@@ -71,14 +73,16 @@ pub(super) fn choices(
     choices
 }
 
-fn of_saved_card(words: Words, card: &SavedCard) -> Choice {
-    let values = [("scheme", card.scheme.display_name()), ("digits", &card.last_digits), ("expiry", &card.expiry)];
-    Choice {
-        kind: ChoiceKind::SavedCard { mark: mark(card.scheme) },
-        value: format!("{SAVED_CARD}{}", card.card_id),
+fn of_saved_card(words: Words, card: &Value) -> Option<Choice> {
+    let scheme = card.word("scheme", &CardScheme::ALL, CardScheme::name)?;
+    let (digits, expiry) = (card.text("last_digits"), card.text("expiration_date"));
+    let values = [("scheme", scheme.display_name()), ("digits", digits), ("expiry", expiry)];
+    Some(Choice {
+        kind: ChoiceKind::SavedCard { mark: mark(scheme) },
+        value: format!("{SAVED_CARD}{}", card.text("card_id")),
         label: words.with(Message::SavedCard, &values),
         is_chosen: false,
-    }
+    })
 }
 
 fn of_method(words: Words, method: PaymentMethod) -> Choice {
@@ -93,5 +97,44 @@ fn of_method(words: Words, method: PaymentMethod) -> Choice {
         value: method.name().to_owned(),
         label: words.with(message, &[]),
         is_chosen: false,
+    }
+}
+
+/// An instalment plan.
+pub(super) struct OfferedPlan {
+    pub(super) plan_id: String,
+    /// Its name for a customer.
+    pub(super) name: String,
+    /// The customer's cost by the plan, in words, as far as it is known.
+    pub(super) terms: Vec<Phrase>,
+}
+
+/// The instalment plans of a checkout, or of an installation.
+pub(super) fn plans(words: Words, offered: &Value) -> Vec<OfferedPlan> {
+    let of = |plan: &Value| OfferedPlan {
+        plan_id: plan.text("installment_plan_id").to_owned(),
+        name: plan.text("name").to_owned(),
+        terms: terms(words, plan, offered.text("currency")),
+    };
+    offered.items("installment_plans").iter().map(of).collect()
+}
+
+fn terms(words: Words, plan: &Value, currency: &str) -> Vec<Phrase> {
+    let rate = plan.given("interest_rate").map(|rate| percent(rate, words.locale));
+    let sum = |name| plan.money(name, currency).map(|money| amount(money, words.locale));
+    let known = [
+        rate.map(|rate| words.with(Message::PlanInterest, &[("rate", &rate)])),
+        sum("monthly_amount").map(|amount| words.with(Message::PlanMonthly, &[("amount", &amount)])),
+        sum("total_amount").map(|amount| words.with(Message::PlanTotal, &[("amount", &amount)])),
+    ];
+    known.into_iter().flatten().collect()
+}
+
+/// A decimal without zeros at its end, with the separator of the language.
+fn percent(rate: &str, locale: Locale) -> String {
+    let shortest = if rate.contains('.') { rate.trim_end_matches('0').trim_end_matches('.') } else { rate };
+    match locale {
+        Locale::German => shortest.replace('.', ","),
+        Locale::English | Locale::Thai | Locale::Japanese | Locale::Arabic => shortest.to_owned(),
     }
 }

@@ -1,98 +1,112 @@
 //! Pages of every state, for tests.
 
-use till_domain::card::CardScheme;
-use till_domain::merchant::PaymentMethod;
-use till_domain::money::{AmountMinor, Money};
+use serde_json::{Value, json};
 
-use super::frame_view::FrameView;
-use super::view::{CheckoutView, Line, OfferedPlan, SavedCard, State};
+use crate::endpoints::pages::ShownState;
 
 /// The text of a PromptPay code.
 pub(super) const QR_TEXT: &str =
     "00020101021230630016A0000006770101120115000000000000000022061050R3GG28A1C60T3GF530376454071000.005802TH6304DB74";
 
-/// An amount.
-pub(super) fn money(minor: u64, currency: &str) -> Money {
-    Money { amount: AmountMinor::new(minor).expect("in range"), currency: currency.parse().expect("an ISO code") }
+/// A checkout with everything in it, in a state.
+pub(super) fn checkout(state: ShownState) -> Value {
+    let card = |id, scheme, digits| {
+        json!({
+            "card_id": id,
+            "scheme": scheme,
+            "last_digits": digits,
+            "expiration_date": "12/49",
+        })
+    };
+    json!({
+        "installation_id": "ins_01jz0000000000000000000001",
+        "checkout_id": "chk_01jz0000000000000000000001",
+        "merchant_name": "Example Shop",
+        "origin": "https://shop.example",
+        "color": null,
+        "amount": 123_450,
+        "currency": "THB",
+        "lines": [
+            { "name": "Coffee beans, 500 g", "amount": 35_000, "quantity": 2 },
+            { "name": "Hand grinder", "amount": 53_450, "quantity": 1 },
+        ],
+        "shop": "https://shop.example/cart?checkout_id=chk_01jz0000000000000000000001",
+        "payment_methods": ["CARD", "INSTALLMENT", "PROMPTPAY", "MOBILE_BANKING"],
+        "saved_cards": [card("crd_1", "VISA", "4242"), card("crd_2", "MASTERCARD", "4444")],
+        "installment_plans": [{
+            "installment_plan_id": "sandbox_3_months",
+            "name": "Sandbox instalments, 3 months",
+            "interest_rate": "1.25",
+            "monthly_amount": 42_694,
+            "total_amount": 128_082,
+        }],
+        "offers_saving": true,
+        "is_sandbox": true,
+        "state": state.name(),
+        "payment_session_id": null,
+        "payment_method": null,
+        "failure_code": null,
+        "was_just_paid": false,
+    })
 }
 
-/// A checkout with everything in it, in a state.
-pub(super) fn checkout(state: State) -> CheckoutView {
-    let line = |name: &str, amount_minor, quantity| Line { name: name.to_owned(), amount_minor, quantity };
-    let card = |id: &str, scheme, digits: &str| SavedCard {
-        card_id: id.to_owned(),
-        scheme,
-        last_digits: digits.to_owned(),
-        expiry: "12/49".to_owned(),
-    };
-    CheckoutView {
-        merchant_id: "mrc_01jz0000000000000000000001".to_owned(),
-        installation_id: "ins_01jz0000000000000000000001".to_owned(),
-        checkout_id: "chk_01jz0000000000000000000001".to_owned(),
-        merchant: "Example Shop".to_owned(),
-        color: None,
-        money: money(123_450, "THB"),
-        lines: vec![line("Coffee beans, 500 g", 35_000, 2), line("Hand grinder", 53_450, 1)],
-        shop: "https://shop.example/cart?checkout_id=chk_01jz0000000000000000000001".to_owned(),
-        methods: PaymentMethod::ALL.to_vec(),
-        saved_cards: vec![card("crd_1", CardScheme::Visa, "4242"), card("crd_2", CardScheme::Mastercard, "4444")],
-        plans: vec![OfferedPlan {
-            plan_id: "sandbox_3_months".to_owned(),
-            name: "Sandbox instalments, 3 months".to_owned(),
-            interest_rate: Some("1.25".to_owned()),
-            monthly: Some(money(42_694, "THB")),
-            total: Some(money(128_082, "THB")),
-        }],
-        offers_saving: true,
-        is_sandbox: true,
-        state,
+/// An object with some of its attributes replaced.
+pub(super) fn with(mut object: Value, attributes: Value) -> Value {
+    let Value::Object(attributes) = attributes else { panic!("an object") };
+    for (name, value) in attributes {
+        object[name] = value;
     }
+    object
 }
 
 /// Every state, each with a name.
-pub(super) fn states() -> Vec<(&'static str, State)> {
-    let session_id = || "pse_01jz0000000000000000000001".to_owned();
-    let choosing = |failed: Option<&str>, chosen| State::Choosing { failed: failed.map(str::to_owned), chosen };
-    let scan = |seconds_left, wallet: Option<&str>| State::Scan {
-        session_id: session_id(),
-        text: QR_TEXT.to_owned(),
-        seconds_left,
-        seconds_whole: 900,
-        wallet: wallet.map(str::to_owned),
+pub(super) fn states() -> Vec<(&'static str, Value)> {
+    let of = |state: ShownState, attributes| with(checkout(state), attributes);
+    let last = |method: &str, failure_code: Option<&str>| {
+        json!({
+            "payment_session_id": "pse_1",
+            "payment_method": method,
+            "failure_code": failure_code,
+        })
     };
-    let successful = |just_now| State::Successful {
-        shop: "https://shop.example/done?order=1&payment_id=pay_1&checkout_id=chk_1".to_owned(),
-        just_now,
+    let in_progress = |attributes| with(json!({ "payment_session_id": "pse_01jz0000000000000000000001" }), attributes);
+    let scan = |seconds_left, wallet: Option<&str>| {
+        in_progress(json!({
+            "payment_method": "PROMPTPAY",
+            "qr_text": QR_TEXT,
+            "seconds_left": seconds_left,
+            "seconds_whole": 900,
+            "wallet": wallet,
+        }))
     };
-    let address = "http://127.0.0.1:8080/sandbox/bank/act_1".to_owned();
+    let successful = |was_just_paid| {
+        let shop = "https://shop.example/done?order=1&payment_id=pay_1&checkout_id=chk_1";
+        json!({ "shop": shop, "was_just_paid": was_just_paid })
+    };
+    let bank = json!({ "action_url": "http://127.0.0.1:8080/sandbox/bank/act_1" });
+    let used_up = last("CARD", Some("insufficient_funds"));
     vec![
-        ("choosing", choosing(None, None)),
-        ("choosing-card", choosing(None, Some(PaymentMethod::Card))),
-        ("choosing-instalments", choosing(None, Some(PaymentMethod::Installment))),
-        ("failed", choosing(Some("insufficient_funds"), Some(PaymentMethod::Card))),
-        ("cancelled", choosing(Some("canceled_by_customer"), Some(PaymentMethod::PromptPay))),
-        ("processing", State::Processing { session_id: session_id() }),
-        ("confirm", State::Confirm { session_id: session_id(), address }),
-        ("scan", scan(900, Some("http://127.0.0.1:8080/sandbox/wallet/act_1"))),
-        ("scan-late", scan(185, None)),
-        ("successful", successful(false)),
-        ("successful-now", successful(true)),
-        ("expired", State::Expired { failed: None }),
-        ("attempts-used-up", State::Expired { failed: Some("insufficient_funds".to_owned()) }),
-        ("suspended", State::Suspended),
+        ("choosing", of(ShownState::Choosing, json!({}))),
+        ("choosing-card", of(ShownState::Choosing, last("CARD", None))),
+        ("choosing-instalments", of(ShownState::Choosing, last("INSTALLMENT", None))),
+        ("failed", of(ShownState::Choosing, used_up.clone())),
+        ("cancelled", of(ShownState::Choosing, last("PROMPTPAY", Some("canceled_by_customer")))),
+        ("processing", of(ShownState::Processing, in_progress(json!({})))),
+        ("confirm", of(ShownState::Confirm, in_progress(bank))),
+        ("scan", of(ShownState::Scan, scan(900, Some("http://127.0.0.1:8080/sandbox/wallet/act_1")))),
+        ("scan-late", of(ShownState::Scan, scan(185, None))),
+        ("successful", of(ShownState::Successful, successful(false))),
+        ("successful-now", of(ShownState::Successful, successful(true))),
+        ("expired", of(ShownState::Expired, json!({}))),
+        ("attempts-used-up", of(ShownState::Expired, used_up)),
+        ("suspended", of(ShownState::Suspended, json!({}))),
     ]
 }
 
-/// A frame with every method.
-pub(super) fn frame() -> FrameView {
-    let checkout = checkout(State::Expired { failed: None });
-    FrameView {
-        merchant_id: checkout.merchant_id,
-        installation_id: checkout.installation_id,
-        origin: "https://shop.example".to_owned(),
-        methods: checkout.methods,
-        plans: checkout.plans,
-        interest_bearer: Some("customer".to_owned()),
-        is_sandbox: true,
-    }
+/// A payment form with every method.
+pub(super) fn form() -> Value {
+    let checkout = checkout(ShownState::Choosing);
+    let shared = ["installation_id", "origin", "payment_methods", "installment_plans", "is_sandbox"];
+    let of_form = shared.map(|name| (name.to_owned(), checkout[name].clone()));
+    with(Value::Object(of_form.into_iter().collect()), json!({ "interest_bearer": "customer" }))
 }

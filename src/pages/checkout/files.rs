@@ -7,9 +7,11 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use sha2::{Digest, Sha384};
 use till_protocol::api_error::{ApiError, Code};
-use till_protocol::dispatch::{BrowserPage, BrowserRequest, PageAsset, PageDeclaration, PageReply, browser_page};
+use till_protocol::dispatch::{BrowserPage, PageAsset, PageDeclaration, PageReply, browser_page};
 
 use super::{assets, color};
+use crate::access::MerchantCaller;
+use crate::pages::answered::Request;
 
 const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -48,7 +50,7 @@ static INTEGRITY: PageDeclaration = PageDeclaration { pattern: "/js/v1/integrity
 static COLOR: PageDeclaration = PageDeclaration { pattern: "/pay/color/{color}", has_form: false };
 
 /// The files that may change, or are made of their address.
-pub(in crate::pages) fn files() -> [Arc<dyn BrowserPage>; 3] {
+pub(in crate::pages) fn files() -> [Arc<dyn BrowserPage<MerchantCaller>>; 3] {
     [
         browser_page(&NEWEST_SCRIPT, (), newest_script),
         browser_page(&INTEGRITY, (), integrity),
@@ -56,12 +58,12 @@ pub(in crate::pages) fn files() -> [Arc<dyn BrowserPage>; 3] {
     ]
 }
 
-async fn newest_script((): (), _: BrowserRequest) -> Result<PageReply, ApiError> {
+async fn newest_script((): (), _: Request) -> Result<PageReply, ApiError> {
     Ok(PageReply::text(assets::TILL_SCRIPT.to_owned(), SCRIPT).shared().kept())
 }
 
 /// The address of the script that never changes, with its digest for Subresource Integrity.
-async fn integrity((): (), request: BrowserRequest) -> Result<PageReply, ApiError> {
+async fn integrity((): (), request: Request) -> Result<PageReply, ApiError> {
     let digest = STANDARD.encode(Sha384::digest(assets::TILL_SCRIPT.as_bytes()));
     let url = [request.origin(), assets::till_path()].concat();
     let body = json!({ "url": url, "integrity": format!("sha384-{digest}") });
@@ -69,7 +71,7 @@ async fn integrity((): (), request: BrowserRequest) -> Result<PageReply, ApiErro
 }
 
 /// The style sheet of a merchant's colour.
-async fn color_sheet((): (), request: BrowserRequest) -> Result<PageReply, ApiError> {
+async fn color_sheet((): (), request: Request) -> Result<PageReply, ApiError> {
     let unknown = || ApiError::new(Code::NotFound, "There is no such colour.");
     Ok(PageReply::text(color::sheet(request.text(0)).ok_or_else(unknown)?, STYLE).kept())
 }

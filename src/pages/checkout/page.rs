@@ -4,18 +4,22 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use askama::Template;
+use serde_json::Value;
+use till_domain::merchant::PaymentMethod;
 use till_domain::money::Currency;
+use till_protocol::api_error::ApiError;
 
 use super::amount::{amount, amount_of_several};
 use super::assets;
-use super::choice::{Choice, ChoiceKind, choices};
+use super::choice::{Choice, ChoiceKind, OfferedPlan, choices, plans};
 use super::color;
-use super::failure;
+use super::failure::{self, explained_code};
 use super::locale::Locale;
 use super::message::Message;
 use super::qr::QrDrawing;
-use super::view::{CheckoutView, Line, OfferedPlan, State};
 use super::words::{Phrase, Words};
+use crate::endpoints::pages::ShownState;
+use crate::pages::answered::AnsweredObject;
 
 /// The number of lines up to which the order is unfolded.
 const LINES_SHOWN_MAX: usize = 3;
@@ -33,36 +37,38 @@ const LAST_PART: u64 = 4;
 #[template(path = "checkout.html")]
 struct CheckoutPage<'a> {
     words: Words,
-    view: &'a CheckoutView,
+    merchant_id: &'a str,
+    checkout: &'a Value,
+    state: ShownState,
     title: Phrase,
     merchant: &'a [(&'a str, &'a str)],
     amount_size: &'static str,
     amount: String,
     lines: Vec<ShownLine<'a>>,
     choices: Vec<Choice>,
-    plans: &'a [OfferedPlan],
+    plans: Vec<OfferedPlan>,
     offers_saving: bool,
     pay: Phrase,
     return_to: Phrase,
     scan: Option<ShownScan>,
     style: Cow<'static, str>,
     refresh: Option<String>,
-    state_word: &'static str,
-    session_id: Option<&'a str>,
-    has_shop_in_footer: bool,
+    is_in_progress: bool,
+    session_id: &'a str,
+    shop: &'a str,
     goes_on: bool,
     failed: Option<&'a str>,
     frame: Option<Frame<'a>>,
 }
 
 /// The frame of a shop's own page in which a checkout is shown.
-pub(super) struct Frame<'a> {
+struct Frame<'a> {
     /// The only origin whose page may hold the frame.
-    pub(super) origin: &'a str,
+    origin: &'a str,
     /// The session of the payment that is in progress, or of the last one.
-    pub(super) last_session_id: Option<String>,
+    last_session_id: Option<&'a str>,
     /// The failure code of the last payment, for the shop's script.
-    pub(super) failure_code: Option<&'a str>,
+    failure_code: Option<&'a str>,
 }
 
 #[derive(Template)]
@@ -86,43 +92,60 @@ struct ShownLine<'a> {
 }
 
 /// The page of a checkout.
-pub(super) fn page(view: &CheckoutView, locale: Locale) -> String {
-    shown(view, locale, None)
+///
+/// # Errors
+/// `UNHANDLED_ERROR` when the call answered no checkout.
+pub(super) fn page(merchant_id: &str, checkout: &Value, locale: Locale) -> Result<String, ApiError> {
+    rendered(merchant_id, checkout, locale, None)
 }
 
 /// The same in a frame. It stays hidden until the shop's script has said what to show, and goes nowhere by itself.
-pub(super) fn framed(view: &CheckoutView, locale: Locale, frame: Frame<'_>) -> String {
-    shown(view, locale, Some(frame))
+///
+/// # Errors
+/// As [`page`].
+pub(super) fn framed(merchant_id: &str, checkout: &Value, locale: Locale) -> Result<String, ApiError> {
+    let frame = Frame {
+        origin: checkout.text("origin"),
+        last_session_id: checkout.given("payment_session_id"),
+        failure_code: checkout.given("failure_code"),
+    };
+    rendered(merchant_id, checkout, locale, Some(frame))
 }
 
-fn shown(view: &CheckoutView, locale: Locale, frame: Option<Frame<'_>>) -> String {
+fn rendered(merchant_id: &str, checkout: &Value, locale: Locale, frame: Option<Frame<'_>>) -> Result<String, ApiError> {
     let words = Words::of(locale);
-    let amount = amount(view.money, locale);
-    let merchant = [("merchant", view.merchant.as_str())];
+    let state = checkout.word("state", &ShownState::ALL, ShownState::name).ok_or_else(ApiError::unhandled)?;
+    let money = checkout.money("amount", checkout.text("currency")).ok_or_else(ApiError::unhandled)?;
+    let amount = amount(money, locale);
+    let merchant = [("merchant", checkout.text("merchant_name"))];
+    let shop = checkout.text("shop");
+    let goes_on = state == ShownState::Successful && checkout.is("was_just_paid");
     let page = CheckoutPage {
         words,
-        view,
+        merchant_id,
+        checkout,
+        state,
         title: words.with(if frame.is_some() { Message::PaymentForm } else { Message::PayMerchant }, &merchant),
         merchant: &merchant,
-        lines: view.lines.iter().map(|line| ShownLine::of(line, view.money.currency, locale)).collect(),
-        choices: offered(words, view),
-        plans: &view.plans,
-        offers_saving: view.offers_saving,
+        lines: checkout.items("lines").iter().map(|line| ShownLine::of(line, money.currency, locale)).collect(),
+        choices: if state == ShownState::Choosing { choices(words, checkout) } else { Vec::new() },
+        plans: plans(words, checkout),
+        offers_saving: checkout.is("offers_saving"),
         pay: words.with(Message::PayAmount, &[("amount", &amount)]),
         amount_size: size_of(&amount),
         amount,
         return_to: words.with(Message::ReturnTo, &merchant),
-        scan: ShownScan::of(&view.state),
-        style: style(view.color.as_deref()),
-        refresh: refresh(&view.state).filter(|_| frame.is_none()),
-        state_word: state_word(&view.state),
-        session_id: session_id(&view.state),
-        has_shop_in_footer: has_shop_in_footer(&view.state),
-        goes_on: frame.is_none() && matches!(view.state, State::Successful { just_now: true, .. }),
-        failed: failure_code(&view.state),
+        scan: (state == ShownState::Scan).then(|| ShownScan::of(checkout)),
+        style: style(checkout.given("color")),
+        refresh: refresh(state, goes_on, shop).filter(|_| frame.is_none()),
+        is_in_progress: is_in_progress(state),
+        session_id: checkout.text("payment_session_id"),
+        shop,
+        goes_on: goes_on && frame.is_none(),
+        failed: failed(state, checkout),
         frame,
     };
-    page.render().expect("a template into a text cannot fail")
+    Ok(page.render().expect("a template into a text cannot fail"))
 }
 
 /// The page of an address at which there is no checkout. It names no shop.
@@ -131,18 +154,18 @@ pub(super) fn unknown(locale: Locale) -> String {
 }
 
 impl ShownLine<'_> {
-    fn of(line: &Line, currency: Currency, locale: Locale) -> ShownLine<'_> {
-        let price = amount_of_several(line.amount_minor, line.quantity, currency, locale);
-        ShownLine { name: &line.name, quantity: line.quantity, price }
+    fn of(line: &Value, currency: Currency, locale: Locale) -> ShownLine<'_> {
+        let (amount_minor, quantity) = (line["amount"].as_i64().unwrap_or_default(), line.count("quantity"));
+        let price = amount_of_several(amount_minor, quantity, currency, locale);
+        ShownLine { name: line.text("name"), quantity, price }
     }
 }
 
 impl ShownScan {
-    fn of(state: &State) -> Option<ShownScan> {
-        let State::Scan { text, seconds_left, seconds_whole, .. } = state else { return None };
-        let shows_time = *seconds_left <= seconds_whole / LAST_PART;
-        let time_left = format!("{}:{:02}", seconds_left / 60, seconds_left % 60);
-        Some(ShownScan { drawing: QrDrawing::of(text), shows_time, time_left })
+    fn of(checkout: &Value) -> ShownScan {
+        let (left, whole) = (checkout.count("seconds_left"), checkout.count("seconds_whole"));
+        let time_left = format!("{}:{:02}", left / 60, left % 60);
+        ShownScan { drawing: QrDrawing::of(checkout.text("qr_text")), shows_time: left <= whole / LAST_PART, time_left }
     }
 }
 
@@ -160,67 +183,26 @@ fn size_of(amount: &str) -> &'static str {
     }
 }
 
-fn offered(words: Words, view: &CheckoutView) -> Vec<Choice> {
-    match view.state {
-        State::Choosing { chosen, .. } => choices(words, &view.methods, &view.saved_cards, chosen),
-        State::Processing { .. }
-        | State::Confirm { .. }
-        | State::Scan { .. }
-        | State::Successful { .. }
-        | State::Expired { .. }
-        | State::Suspended => Vec::new(),
-    }
-}
-
 /// The value of `refresh`, by which a browser without script goes on by itself.
-fn refresh(state: &State) -> Option<String> {
+fn refresh(state: ShownState, goes_on: bool, shop: &str) -> Option<String> {
+    if goes_on {
+        return Some(format!("{GO_ON_SECONDS};url={shop}"));
+    }
+    is_in_progress(state).then(|| RELOAD_SECONDS.to_string())
+}
+
+/// True while a payment of the checkout has no outcome.
+const fn is_in_progress(state: ShownState) -> bool {
     match state {
-        State::Processing { .. } | State::Confirm { .. } | State::Scan { .. } => Some(RELOAD_SECONDS.to_string()),
-        State::Successful { shop, just_now: true } => Some(format!("{GO_ON_SECONDS};url={shop}")),
-        State::Successful { just_now: false, .. }
-        | State::Choosing { .. }
-        | State::Expired { .. }
-        | State::Suspended => None,
+        ShownState::Processing | ShownState::Confirm | ShownState::Scan => true,
+        ShownState::Choosing | ShownState::Successful | ShownState::Expired | ShownState::Suspended => false,
     }
 }
 
-/// The word by which the script knows the state.
-const fn state_word(state: &State) -> &'static str {
-    match state {
-        State::Choosing { .. } => "choosing",
-        State::Processing { .. } => "processing",
-        State::Confirm { .. } => "confirm",
-        State::Scan { .. } => "scan",
-        State::Successful { .. } => "successful",
-        State::Expired { .. } => "expired",
-        State::Suspended => "suspended",
-    }
-}
-
-fn failure_code(state: &State) -> Option<&str> {
-    match state {
-        State::Choosing { failed, .. } | State::Expired { failed } => failed.as_deref(),
-        State::Processing { .. }
-        | State::Confirm { .. }
-        | State::Scan { .. }
-        | State::Successful { .. }
-        | State::Suspended => None,
-    }
-}
-
-fn session_id(state: &State) -> Option<&str> {
-    match state {
-        State::Processing { session_id } | State::Confirm { session_id, .. } | State::Scan { session_id, .. } => {
-            Some(session_id)
-        }
-        State::Choosing { .. } | State::Successful { .. } | State::Expired { .. } | State::Suspended => None,
-    }
-}
-
-/// False where the link to the shop is the page's main one.
-const fn has_shop_in_footer(state: &State) -> bool {
-    match state {
-        State::Choosing { .. } | State::Processing { .. } | State::Confirm { .. } | State::Scan { .. } => true,
-        State::Successful { .. } | State::Expired { .. } | State::Suspended => false,
-    }
+/// The code that explains why the last payment failed, where the page says so.
+fn failed(state: ShownState, checkout: &Value) -> Option<&str> {
+    let code =
+        checkout.given("failure_code").filter(|_| matches!(state, ShownState::Choosing | ShownState::Expired))?;
+    let method = checkout.word("payment_method", &PaymentMethod::ALL, PaymentMethod::name)?;
+    Some(explained_code(code, method))
 }

@@ -1,13 +1,15 @@
+use serde_json::{Value, json};
 use till_domain::merchant::PaymentMethod;
 
-use super::examples::{checkout, frame, money, states};
+use super::examples::{checkout, form, states, with};
 use super::locale::Locale;
 use super::markup::{Element, elements};
 use super::message::Message;
-use super::page::Frame;
-use super::view::{CheckoutView, Line, State};
 use super::words::Words;
 use super::{assets, frame, page};
+use crate::endpoints::pages::ShownState;
+
+const MERCHANT: &str = "mrc_01jz0000000000000000000001";
 
 /// The limit of document, style and script together, before compression.
 const BYTES_MAX: usize = 55 * 1024;
@@ -19,23 +21,26 @@ const MARKUP: &str = "</title><script>alert('1')</script><b onclick=\"x\">&";
 fn all_pages() -> Vec<(String, Locale, String)> {
     let mut pages = Vec::new();
     for locale in Locale::ALL {
-        for (name, state) in states() {
-            let view = checkout(state);
-            pages.push((format!("{name} {locale:?}"), locale, page::page(&view, locale)));
-            pages.push((format!("{name} in a frame {locale:?}"), locale, page::framed(&view, locale, in_frame())));
+        for (name, checkout) in states() {
+            pages.push((format!("{name} {locale:?}"), locale, hosted(&checkout, locale)));
+            pages.push((format!("{name} in a frame {locale:?}"), locale, framed(&checkout, locale)));
         }
         pages.push((format!("unknown {locale:?}"), locale, page::unknown(locale)));
-        pages.push((format!("frame {locale:?}"), locale, frame::page(&frame(), locale)));
+        pages.push((format!("frame {locale:?}"), locale, frame::html(MERCHANT, &form(), locale)));
     }
     pages
 }
 
-fn in_frame() -> Frame<'static> {
-    Frame { origin: "https://shop.example", last_session_id: Some("pse_1".to_owned()), failure_code: None }
+fn hosted(checkout: &Value, locale: Locale) -> String {
+    page::page(MERCHANT, checkout, locale).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-fn english_in_frame(view: &CheckoutView) -> Vec<Element> {
-    elements(&page::framed(view, Locale::English, in_frame()))
+fn framed(checkout: &Value, locale: Locale) -> String {
+    page::framed(MERCHANT, checkout, locale).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+fn english_in_frame(checkout: &Value) -> Vec<Element> {
+    elements(&framed(checkout, Locale::English))
 }
 
 fn named<'a>(elements: &'a [Element], name: &str) -> Vec<&'a Element> {
@@ -47,13 +52,12 @@ fn texts(elements: &[Element], name: &str) -> Vec<String> {
     named(elements, name).iter().map(|element| element.text.trim().to_owned()).collect()
 }
 
-fn english(view: &CheckoutView) -> Vec<Element> {
-    elements(&page::page(view, Locale::English))
+fn english(checkout: &Value) -> Vec<Element> {
+    elements(&hosted(checkout, Locale::English))
 }
 
-fn state_named(name: &str) -> CheckoutView {
-    let state = states().into_iter().find(|(known, _)| *known == name).expect("a state of this name");
-    checkout(state.1)
+fn state_named(name: &str) -> Value {
+    states().into_iter().find(|(known, _)| *known == name).expect("a state of this name").1
 }
 
 #[test]
@@ -109,9 +113,8 @@ fn document_style_and_script_are_small() {
 
 #[test]
 fn a_page_asks_for_four_files_at_most_one_of_which_is_the_icon() {
-    for (name, state) in states() {
-        let view = CheckoutView { color: Some("#0a7d55".to_owned()), ..checkout(state) };
-        let elements = english(&view);
+    for (name, checkout) in states() {
+        let elements = english(&with(checkout, json!({ "color": "#0a7d55" })));
         let files: Vec<_> = elements.iter().filter(|file| ["link", "script", "img"].contains(&&*file.name)).collect();
         let icons = files.iter().filter(|file| file.get("rel") == Some("icon")).count();
         assert!(files.len() <= 4 && icons == 1, "{name}: {files:?}");
@@ -120,29 +123,23 @@ fn a_page_asks_for_four_files_at_most_one_of_which_is_the_icon() {
 
 #[test]
 fn nothing_that_a_caller_wrote_is_markup() {
-    let text = || MARKUP.to_owned();
-    let states = [
-        State::Choosing { failed: Some(text()), chosen: Some(PaymentMethod::Card) },
-        State::Processing { session_id: text() },
-        State::Confirm { session_id: text(), address: text() },
-        State::Scan { session_id: text(), text: text(), seconds_left: 1, seconds_whole: 9, wallet: Some(text()) },
-        State::Successful { shop: text(), just_now: true },
-        State::Expired { failed: Some(text()) },
-        State::Suspended,
-    ];
-    for state in states {
-        let mut view = checkout(state);
-        (view.merchant, view.shop, view.color) = (text(), text(), Some(text()));
-        (view.merchant_id, view.installation_id, view.checkout_id) = (text(), text(), text());
-        view.lines = vec![Line { name: text(), amount_minor: 1, quantity: 1 }];
-        view.plans[0].plan_id = text();
-        view.plans[0].name = text();
-        view.plans[0].interest_rate = Some(text());
-        let card = &mut view.saved_cards[0];
-        (card.card_id, card.last_digits, card.expiry) = (text(), text(), text());
+    let plan = json!({
+        "installment_plan_id": MARKUP, "name": MARKUP, "interest_rate": MARKUP, "monthly_amount": 1, "total_amount": 1,
+    });
+    let card = json!({ "card_id": MARKUP, "scheme": "VISA", "last_digits": MARKUP, "expiration_date": MARKUP });
+    let written = json!({
+        "merchant_name": MARKUP, "shop": MARKUP, "color": MARKUP, "origin": MARKUP, "installation_id": MARKUP,
+        "checkout_id": MARKUP, "lines": [{ "name": MARKUP, "amount": 1, "quantity": 1 }], "installment_plans": [plan],
+        "saved_cards": [card], "payment_session_id": MARKUP, "payment_method": "CARD", "failure_code": MARKUP,
+        "action_url": MARKUP, "qr_text": MARKUP, "seconds_left": 1, "seconds_whole": 9, "wallet": MARKUP,
+        "was_just_paid": true,
+    });
+    for state in ShownState::ALL {
+        let checkout = with(checkout(state), written.clone());
         for locale in Locale::ALL {
-            let frame = Frame { origin: MARKUP, last_session_id: Some(text()), failure_code: Some(MARKUP) };
-            for html in [page::page(&view, locale), page::framed(&view, locale, frame)] {
+            let html = |result: Result<String, _>| result.unwrap_or_else(|error| panic!("{error:?}"));
+            let pages = [page::page(MARKUP, &checkout, locale), page::framed(MARKUP, &checkout, locale)];
+            for html in pages.map(html) {
                 assert!(!html.contains("<script>") && !html.contains("<b ") && !html.contains("alert('"), "{html}");
                 assert_eq!(named(&elements(&html), "b").len(), 0);
             }
@@ -152,18 +149,15 @@ fn nothing_that_a_caller_wrote_is_markup() {
 
 #[test]
 fn an_installation_writes_no_markup_into_its_frame() {
-    let mut view = frame();
-    view.origin = MARKUP.to_owned();
-    view.interest_bearer = Some(MARKUP.to_owned());
-    let html = frame::page(&view, Locale::Arabic);
+    let form = with(form(), json!({ "origin": MARKUP, "interest_bearer": MARKUP }));
+    let html = frame::html(MERCHANT, &form, Locale::Arabic);
     assert!(!html.contains("<script>") && !html.contains("alert('"), "{html}");
 }
 
 #[test]
 fn a_frame_shows_the_states_and_leaves_the_rest_to_the_shop() {
-    for (name, state) in states() {
-        let view = checkout(state);
-        let (hosted, framed) = (english(&view), english_in_frame(&view));
+    for (name, checkout) in states() {
+        let (hosted, framed) = (english(&checkout), english_in_frame(&checkout));
         assert_eq!(texts(&framed, "h2"), texts(&hosted, "h2"), "{name}");
         assert_eq!(
             (texts(&framed, "title"), texts(&framed, "h1")),
@@ -172,8 +166,8 @@ fn a_frame_shows_the_states_and_leaves_the_rest_to_the_shop() {
         for absent in ["header", "footer", "noscript"] {
             assert_eq!(named(&framed, absent).len(), 0, "{name}: {absent}");
         }
-        let text = page::framed(&view, Locale::English, in_frame());
-        assert!(!text.contains("data-goes-on"), "{name}: only the shop's page goes on");
+        let goes_on = framed.iter().any(|element| element.get("data-goes-on").is_some());
+        assert!(!goes_on, "{name}: only the shop's page goes on");
         let body = named(&framed, "body")[0];
         assert_eq!(
             (body.get("class"), body.get("data-origin")),
@@ -187,16 +181,15 @@ fn a_frame_shows_the_states_and_leaves_the_rest_to_the_shop() {
 
 #[test]
 fn a_frame_knows_why_the_last_payment_failed() {
-    let body = |view: &CheckoutView, failure_code| {
-        let html = page::framed(view, Locale::English, Frame { failure_code, ..in_frame() });
-        let elements = elements(&html);
+    let body = |checkout: &Value| {
+        let elements = english_in_frame(checkout);
         let body = named(&elements, "body")[0];
         ["data-last-session-id", "data-failure-code", "data-failure"].map(|name| body.get(name).map(str::to_owned))
     };
     let expected = ["pse_1", "insufficient_funds", "There is not enough money on this card or account."];
-    let failed = body(&state_named("failed"), Some("insufficient_funds"));
+    let failed = body(&state_named("failed"));
     assert_eq!(failed, expected.map(|text| Some(text.to_owned())));
-    let [_, code, words] = body(&state_named("choosing"), None);
+    let [_, code, words] = body(&state_named("choosing-card"));
     assert_eq!((code, words), (None, None));
 }
 
@@ -302,8 +295,8 @@ fn a_checkout_that_takes_no_more_attempts_says_why_the_last_failed() {
 #[test]
 fn a_single_method_is_named_by_the_heading_and_has_no_radio_button() {
     for (method, heading) in [(PaymentMethod::Card, "Card"), (PaymentMethod::PromptPay, "PromptPay QR")] {
-        let view = CheckoutView { methods: vec![method], saved_cards: Vec::new(), ..state_named("choosing") };
-        let elements = english(&view);
+        let only = json!({ "payment_methods": [method.name()], "saved_cards": [] });
+        let elements = english(&with(state_named("choosing"), only));
         assert_eq!(texts(&elements, "h2")[0], heading);
         let inputs: Vec<_> = elements.iter().filter(|element| element.get("name") == Some("payment_method")).collect();
         let [input] = &inputs[..] else { panic!("one input: {inputs:?}") };
@@ -314,24 +307,24 @@ fn a_single_method_is_named_by_the_heading_and_has_no_radio_button() {
 
 #[test]
 fn a_plan_says_its_terms_as_far_as_they_are_known() {
-    let mut view = state_named("choosing-instalments");
-    let terms = |view: &CheckoutView, locale| {
-        let elements = elements(&page::page(view, locale));
+    let mut checkout = state_named("choosing-instalments");
+    let terms = |checkout: &Value, locale| {
+        let elements = elements(&hosted(checkout, locale));
         let found = elements.iter().find(|element| element.get("class") == Some("terms"));
         found.map_or(String::new(), |terms| terms.text.trim().to_owned())
     };
     let expected = "Interest: 1.25% a month. You pay THB\u{a0}426.94 each month. In total THB\u{a0}1,280.82.";
-    assert_eq!(terms(&view, Locale::English), expected);
-    assert!(terms(&view, Locale::German).starts_with("Zinsen: 1,25 % im Monat."));
+    assert_eq!(terms(&checkout, Locale::English), expected);
+    assert!(terms(&checkout, Locale::German).starts_with("Zinsen: 1,25 % im Monat."));
     for (told, shown) in [("1.00", "1%"), ("0.50", "0.5%"), ("10", "10%")] {
-        view.plans[0].interest_rate = Some(told.to_owned());
-        assert!(terms(&view, Locale::English).starts_with(&format!("Interest: {shown} a month.")), "{told}");
+        checkout["installment_plans"][0]["interest_rate"] = told.into();
+        assert!(terms(&checkout, Locale::English).starts_with(&format!("Interest: {shown} a month.")), "{told}");
     }
-    view.plans[0].interest_rate = None;
-    view.plans[0].total = None;
-    assert_eq!(terms(&view, Locale::English), "You pay THB\u{a0}426.94 each month.");
-    view.plans[0].monthly = None;
-    assert_eq!(terms(&view, Locale::English), "");
+    checkout["installment_plans"][0]["interest_rate"] = Value::Null;
+    checkout["installment_plans"][0]["total_amount"] = Value::Null;
+    assert_eq!(terms(&checkout, Locale::English), "You pay THB\u{a0}426.94 each month.");
+    checkout["installment_plans"][0]["monthly_amount"] = Value::Null;
+    assert_eq!(terms(&checkout, Locale::English), "");
 }
 
 #[test]
@@ -355,9 +348,8 @@ fn every_mark_that_a_page_shows_is_drawn_on_it() {
 
 #[test]
 fn the_badge_is_there_while_the_acquirer_plays_and_no_longer() {
-    for (name, state) in states() {
-        let view = checkout(state);
-        let html = |is_sandbox| page::page(&CheckoutView { is_sandbox, ..view.clone() }, Locale::English);
+    for (name, checkout) in states() {
+        let html = |is_sandbox| hosted(&with(checkout.clone(), json!({ "is_sandbox": is_sandbox })), Locale::English);
         assert!(html(true).contains("class=\"badge\""), "{name}");
         assert!(!html(false).contains("class=\"badge\""), "{name}");
     }
@@ -366,10 +358,10 @@ fn the_badge_is_there_while_the_acquirer_plays_and_no_longer() {
 #[test]
 fn a_long_amount_has_smaller_letters() {
     for (minor, class) in
-        [(123_450, "amount "), (12_345_678_901, "amount long"), (123_456_789_012_345, "amount longest")]
+        [(123_450_u64, "amount "), (12_345_678_901, "amount long"), (123_456_789_012_345, "amount longest")]
     {
-        let view = CheckoutView { money: money(minor, "THB"), ..state_named("choosing") };
-        assert!(page::page(&view, Locale::English).contains(&format!("class=\"{class}\"")), "{minor}");
+        let checkout = with(state_named("choosing"), json!({ "amount": minor }));
+        assert!(hosted(&checkout, Locale::English).contains(&format!("class=\"{class}\"")), "{minor}");
     }
 }
 
@@ -416,36 +408,34 @@ fn the_time_left_is_shown_in_its_last_quarter_only() {
 
 #[test]
 fn saving_is_offered_only_where_the_shop_vouches() {
-    let view = CheckoutView { offers_saving: false, saved_cards: Vec::new(), ..state_named("choosing") };
-    assert!(!page::page(&view, Locale::English).contains("save-card"));
+    let nothing = json!({ "offers_saving": false, "saved_cards": [] });
+    assert!(!hosted(&with(state_named("choosing"), nothing), Locale::English).contains("save-card"));
 }
 
 #[test]
 fn saved_cards_need_the_method_card() {
-    let view = CheckoutView { methods: vec![PaymentMethod::PromptPay], ..state_named("choosing") };
-    let html = page::page(&view, Locale::English);
+    let of = |methods: Value| with(state_named("choosing"), json!({ "payment_methods": methods }));
+    let html = hosted(&of(json!(["PROMPTPAY"])), Locale::English);
     assert!(!html.contains("4242") && html.contains("PROMPTPAY"));
-    let none = CheckoutView { methods: Vec::new(), ..state_named("choosing") };
-    assert!(page::page(&none, Locale::English).contains(&Words::of(Locale::English).text(Message::NoMethod)));
+    assert!(hosted(&of(json!([])), Locale::English).contains(&Words::of(Locale::English).text(Message::NoMethod)));
 }
 
 #[test]
 fn a_long_order_is_folded() {
-    let mut view = state_named("choosing");
-    let is_open = |view: &CheckoutView| named(&english(view), "details")[0].get("open").is_some();
-    assert!(is_open(&view));
-    view.lines = vec![view.lines[0].clone(); 100];
-    assert!(!is_open(&view));
-    view.lines.clear();
-    assert!(named(&english(&view), "details").is_empty());
+    let mut checkout = state_named("choosing");
+    let is_open = |checkout: &Value| named(&english(checkout), "details")[0].get("open").is_some();
+    assert!(is_open(&checkout));
+    checkout["lines"] = vec![checkout["lines"][0].clone(); 100].into();
+    assert!(!is_open(&checkout));
+    checkout["lines"] = json!([]);
+    assert!(named(&english(&checkout), "details").is_empty());
 }
 
 #[test]
 fn the_largest_page_is_small_enough() {
-    let mut view = state_named("choosing");
-    view.money = money(9_007_199_254_740_991, "THB");
-    view.lines =
-        vec![Line { name: "An article with a name of usual length".to_owned(), amount_minor: 1, quantity: 2 }; 100];
-    let bytes = page::page(&view, Locale::Thai).len() + assets::STYLE.len() + assets::CHECKOUT_SCRIPT.len();
+    let line = json!({ "name": "An article with a name of usual length", "amount": 1, "quantity": 2 });
+    let largest = json!({ "amount": 9_007_199_254_740_991_u64, "lines": vec![line; 100] });
+    let html = hosted(&with(state_named("choosing"), largest), Locale::Thai);
+    let bytes = html.len() + assets::STYLE.len() + assets::CHECKOUT_SCRIPT.len();
     assert!(bytes <= BYTES_MAX, "{bytes}");
 }

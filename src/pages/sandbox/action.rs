@@ -1,14 +1,15 @@
 //! The page of an action: the customer passes, fails or cancels.
 
 use askama::Template;
-use till_actors::acquirer::AcquirerUnavailable;
-use till_protocol::api_error::{ApiError, CallEffect, Code, RETRY_AFTER_SECONDS};
-use till_protocol::dispatch::{BrowserRequest, PageReply};
-use till_sandbox::{ActResult, ActionId, ActionOutcome, ActionPage, ShownAction};
+use serde_json::{Value, json};
+use till_protocol::api_error::{ApiError, Code};
+use till_protocol::dispatch::PageReply;
+use till_sandbox::{ActionOutcome, ActionPage};
 
+use crate::endpoints::pages::{ACT, SHOW_ACTION};
 use crate::pages::amount::amount;
+use crate::pages::answered::{AnsweredObject, Request, look_up};
 use crate::pages::style;
-use crate::service::{AskedCustomer, Shared};
 
 /// The field of the form whose value is the button's.
 const OUTCOME: &str = "outcome";
@@ -43,58 +44,52 @@ struct ExpiredPage<'a> {
     way_back: &'a str,
 }
 
-/// Shows the page, or does what its button says.
-pub(super) async fn open(
-    (service, page): (Shared, ActionPage),
-    request: BrowserRequest,
-) -> Result<PageReply, ApiError> {
-    let id: ActionId = request.text(0).parse().map_err(|_| unknown())?;
-    let found = service.sandbox.find_action(id).await.map_err(unavailable)?;
-    let Some(action) = found.filter(|action| action.page == page) else { return moved(&service, page, id).await };
-    let customer = service.asked_customer(&action).await?;
-    request.log_subject(action.merchant);
-    if !customer.is_open {
-        return Ok(expired(&action, &customer));
+/// Shows the page, or does what its button says. The address of an action may have moved, where a restored book gave it
+/// another id.
+pub(super) async fn open(page: ActionPage, request: Request) -> Result<PageReply, ApiError> {
+    let path = format!("/sandbox/{}/{}", page.name(), request.text(0));
+    let mut arguments = json!({ "page": page.name(), "action_id": request.text(0) });
+    let action = look_up(&request, &SHOW_ACTION, &arguments).await?.ok_or_else(unknown)?;
+    if action.text("path") != path {
+        return Ok(PageReply::see_other(action.text("path").to_owned()));
     }
-    let Some(form) = request.form() else { return Ok(shown(&action, &customer)) };
-    let outcome = form.only(OUTCOME).and_then(|name| outcome_of(page, name)).ok_or_else(no_button)?;
-    match service.sandbox.act(id, outcome).await.map_err(unavailable)? {
-        ActResult::Recorded => Ok(acted(&action, &customer, outcome)),
-        ActResult::Nothing => Ok(expired(&action, &customer)),
+    if !action.is("is_open") {
+        return Ok(expired(&action));
     }
+    let Some(form) = request.form() else { return shown(page, &action) };
+    arguments["outcome"] = form.only(OUTCOME).into();
+    let has_acted = request.call(&ACT, None, &arguments).await? == Value::Bool(true);
+    if !has_acted {
+        return Ok(expired(&action));
+    }
+    acted(page, &action, arguments["outcome"] == ActionOutcome::Succeed.name())
 }
 
-/// Leads from the address that the log has of an action to its page, where a restored book gave it another id.
-async fn moved(service: &Shared, page: ActionPage, id: ActionId) -> Result<PageReply, ApiError> {
-    let action = service.sandbox.find_action_of_same_payment(id).await.map_err(unavailable)?.ok_or_else(unknown)?;
-    let is_recorded = service.is_recorded_at(&action, &page.path(id)).await?;
-    if is_recorded { Ok(PageReply::see_other(action.path())) } else { Err(unknown()) }
-}
-
-fn outcome_of(page: ActionPage, name: &str) -> Option<ActionOutcome> {
-    buttons(page).iter().map(|button| button.outcome).find(|outcome| outcome.name() == name)
-}
-
-fn shown(action: &ShownAction, customer: &AskedCustomer) -> PageReply {
-    let (heading, question) = words(action.page);
-    let page = OpenPage {
+fn shown(page: ActionPage, action: &Value) -> Result<PageReply, ApiError> {
+    let (heading, question) = words(page);
+    let open = OpenPage {
         heading,
         question,
-        merchant: &customer.merchant,
-        amount: &amount(action.money),
-        buttons: buttons(action.page),
+        merchant: action.text("merchant_name"),
+        amount: &amount_of(action)?,
+        buttons: buttons(page),
     };
-    let reply = PageReply::html(page.render().expect("a template into a text cannot fail"));
-    reply.with_form_targets(customer.shop_origins.iter().cloned().collect())
+    let reply = PageReply::html(open.render().expect("a template into a text cannot fail"));
+    let origins = action.items("shop_origins").iter().filter_map(Value::as_str).map(str::to_owned);
+    Ok(reply.with_form_targets(origins.collect()))
 }
 
 /// The answer to a form. A phone with a wallet has no shop to go back to.
-fn acted(action: &ShownAction, customer: &AskedCustomer, outcome: ActionOutcome) -> PageReply {
-    if (action.page, outcome) != (ActionPage::Wallet, ActionOutcome::Succeed) {
-        return PageReply::see_other(action.return_path.clone());
+fn acted(page: ActionPage, action: &Value, has_paid: bool) -> Result<PageReply, ApiError> {
+    if page != ActionPage::Wallet || !has_paid {
+        return Ok(PageReply::see_other(action.text("return_path").to_owned()));
     }
-    let page = SentPage { merchant: &customer.merchant, amount: &amount(action.money) };
-    PageReply::html(page.render().expect("a template into a text cannot fail"))
+    let sent = SentPage { merchant: action.text("merchant_name"), amount: &amount_of(action)? };
+    Ok(PageReply::html(sent.render().expect("a template into a text cannot fail")))
+}
+
+fn amount_of(action: &Value) -> Result<String, ApiError> {
+    action.money("amount", action.text("currency")).map(amount).ok_or_else(ApiError::unhandled)
 }
 
 fn words(page: ActionPage) -> (&'static str, &'static str) {
@@ -132,18 +127,9 @@ fn unknown() -> ApiError {
 }
 
 /// The page once the customer has acted, or the time is over. It leads back, as acting would have.
-fn expired(action: &ShownAction, customer: &AskedCustomer) -> PageReply {
-    let page = ExpiredPage { merchant: &customer.merchant, way_back: &action.return_path };
+fn expired(action: &Value) -> PageReply {
+    let page = ExpiredPage { merchant: action.text("merchant_name"), way_back: action.text("return_path") };
     PageReply::html(page.render().expect("a template into a text cannot fail")).refused(Code::InvalidState)
-}
-
-fn no_button() -> ApiError {
-    ApiError::new(Code::InvalidArguments, "The page has no such outcome.")
-}
-
-pub(super) fn unavailable(error: AcquirerUnavailable) -> ApiError {
-    tracing::warn!(%error, "the sandbox did not answer a page");
-    ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS)
 }
 
 #[cfg(test)]
@@ -154,9 +140,9 @@ mod tests {
     fn a_page_has_the_buttons_that_the_sandbox_takes_and_no_others() {
         for page in ActionPage::ALL {
             for outcome in ActionOutcome::ALL {
-                assert_eq!(outcome_of(page, outcome.name()).is_some(), page.offers(outcome), "{page:?} {outcome:?}");
+                let has_button = buttons(page).iter().any(|button| button.outcome == outcome);
+                assert_eq!(has_button, page.offers(outcome), "{page:?} {outcome:?}");
             }
-            assert!(outcome_of(page, "").is_none() && outcome_of(page, "SUCCEED").is_none());
         }
     }
 

@@ -1,12 +1,13 @@
 //! The page on which the text of a QR code stands for the camera of a phone.
 
 use askama::Template;
+use serde_json::json;
 use till_protocol::api_error::{ApiError, Code};
-use till_protocol::dispatch::{BrowserRequest, PageReply};
+use till_protocol::dispatch::PageReply;
 
-use super::action::unavailable;
+use crate::endpoints::pages::FIND_BILL;
+use crate::pages::answered::{Request, look_up};
 use crate::pages::style;
-use crate::service::Shared;
 
 /// The field with the text of the QR code.
 const TEXT: &str = "text";
@@ -20,12 +21,12 @@ struct ScanPage;
 struct NoBillPage;
 
 /// Shows the page, or sends the browser to the wallet's page for the text.
-pub(super) async fn open(service: Shared, request: BrowserRequest) -> Result<PageReply, ApiError> {
+pub(super) async fn open((): (), request: Request) -> Result<PageReply, ApiError> {
     let Some(form) = request.form() else { return Ok(html(&ScanPage)) };
-    let text = form.only(TEXT).unwrap_or_default().trim();
-    let bill = service.sandbox.find_bill(text).await.map_err(unavailable)?;
-    Ok(match bill {
-        Some(action) => PageReply::see_other(action.path()),
+    let scanned = json!({ "text": form.only(TEXT).unwrap_or_default().trim() });
+    let path = look_up(&request, &FIND_BILL, &scanned).await?;
+    Ok(match path.as_ref().and_then(|path| path.as_str()) {
+        Some(path) => PageReply::see_other(path.to_owned()),
         None => html(&NoBillPage).refused(Code::NotFound),
     })
 }

@@ -31,7 +31,7 @@ impl FromStr for CheckoutReference {
 }
 
 /// An id, alone or with a full stop and a secret behind it.
-pub(super) fn parse_with_secret<I: FromStr>(text: &str) -> Option<(I, Option<AddressSecret>)> {
+pub(crate) fn parse_with_secret<I: FromStr>(text: &str) -> Option<(I, Option<AddressSecret>)> {
     let Some((id, secret)) = text.split_once('.') else { return Some((text.parse().ok()?, None)) };
     Some((id.parse().ok()?, Some(secret.parse().ok()?)))
 }
@@ -54,7 +54,7 @@ impl Service {
 
     /// True when a secret is that of the way back of this session's customer.
     #[cfg(feature = "pages")]
-    pub(super) fn is_way_back(&self, merchant_id: MerchantId, session_id: SessionId, given: AddressSecret) -> bool {
+    pub(crate) fn is_way_back(&self, merchant_id: MerchantId, session_id: SessionId, given: AddressSecret) -> bool {
         is_same(self.keyring.address_secret(merchant_id, AddressKind::Return, session_id.to_raw()), given)
     }
 }

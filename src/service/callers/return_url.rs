@@ -27,7 +27,7 @@ pub(crate) fn given_up_to(checkout: &Checkout) -> String {
 /// The page of the shop that shows a checkout in a frame.
 #[cfg(feature = "pages")]
 #[must_use]
-pub(super) fn framed_at(checkout: &Checkout) -> Option<String> {
+pub(crate) fn framed_at(checkout: &Checkout) -> Option<String> {
     let page = checkout.page_url.as_ref()?;
     Some(with_appended(page.as_str(), &[format!("checkout_id={}", checkout.id)]))
 }
@@ -75,7 +75,7 @@ fn encoded(text: &str) -> String {
 /// The origin of a shop's page, in ASCII.
 #[cfg(feature = "pages")]
 #[must_use]
-pub(super) fn origin_of(page: &ReturnUrl) -> Option<String> {
+pub(crate) fn origin_of(page: &ReturnUrl) -> Option<String> {
     let origin = Url::parse(page.as_str()).ok()?.origin();
     origin.is_tuple().then(|| origin.ascii_serialization())
 }

@@ -118,22 +118,6 @@ impl Service {
         self.engine.submit(merchant_id, request, secret).await.map_err(|denied| denial::to_api_error(&denied))
     }
 
-    /// Sends a command of the form of a page to its merchant's actor, and waits for the answer. A form has no key: its
-    /// rules make a repeated one change nothing.
-    ///
-    /// # Errors
-    /// As [`Service::submit`].
-    #[cfg(feature = "pages")]
-    pub async fn submit_form(
-        &self,
-        merchant_id: MerchantId,
-        caller: Caller,
-        command: Command,
-    ) -> Result<Answered, ApiError> {
-        let request = Request { caller, idempotency: None, command };
-        self.engine.submit(merchant_id, request, None).await.map_err(|denied| denial::to_api_error(&denied))
-    }
-
     /// Advances a merchant's test clock for the operator.
     ///
     /// # Errors
