@@ -9,8 +9,8 @@
 //!
 //! Source: draft-irtf-cfrg-xchacha-03, whose vector (appendix A.3.1) is a test below.
 
-use chacha20poly1305::aead::generic_array::GenericArray;
-use chacha20poly1305::{AeadInPlace, KeyInit, XChaCha20Poly1305};
+use chacha20poly1305::aead::AeadInOut;
+use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// Bytes of a nonce.
@@ -133,8 +133,8 @@ impl SecretKey {
 
     /// Encrypts in place and returns the tag.
     pub(super) fn encrypt(&self, nonce: &[u8; NONCE_LEN], associated: &[u8], buffer: &mut [u8]) -> [u8; TAG_LEN] {
-        let cipher = XChaCha20Poly1305::new(GenericArray::from_slice(self.expose()));
-        let tag = cipher.encrypt_in_place_detached(GenericArray::from_slice(nonce), associated, buffer);
+        let cipher = XChaCha20Poly1305::new(self.expose().into());
+        let tag = cipher.encrypt_inout_detached(nonce.into(), associated, buffer.into());
         tag.expect("a row is far below the cipher's limit of 256 GiB").into()
     }
 
@@ -146,9 +146,8 @@ impl SecretKey {
         buffer: &mut [u8],
         tag: &[u8; TAG_LEN],
     ) -> bool {
-        let cipher = XChaCha20Poly1305::new(GenericArray::from_slice(self.expose()));
-        let (nonce, tag) = (GenericArray::from_slice(nonce), GenericArray::from_slice(tag));
-        cipher.decrypt_in_place_detached(nonce, associated, buffer, tag).is_ok()
+        let cipher = XChaCha20Poly1305::new(self.expose().into());
+        cipher.decrypt_inout_detached(nonce.into(), associated, buffer.into(), tag.into()).is_ok()
     }
 }
 
