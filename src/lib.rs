@@ -52,7 +52,7 @@ pub use endpoints::merchants::functions as merchant_endpoints;
 pub use endpoints::sdk::functions as sdk_endpoints;
 #[cfg(feature = "pages")]
 pub use pages::browser_pages;
-pub use service::{LastUsed, NoteFiles, SdkRate, SdkWrites, Service, Shared};
+pub use service::{LastUsed, NoteFiles, OnDisk, SdkRate, SdkWrites, Service, ServiceParts, Shared};
 pub use till_protocol::connection::ConnectionLimits;
 pub use till_protocol::declaration::Package;
 pub use till_protocol::dispatch::{Dispatcher, Entrance};

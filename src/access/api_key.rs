@@ -72,7 +72,7 @@ impl KeyAuthentication {
             return Err(no_key(token));
         }
         // The look-up uses a keyed digest, so its duration reveals nothing about any key.
-        let digest = KeyDigest(self.service.keyring.api_key_digest(token));
+        let digest = KeyDigest(self.service.keyring().api_key_digest(token));
         let KnownKey { merchant_id, key } = self.known_or_read(digest).await?;
         // The merchant's last event is read only for keys with an expiry: an expired key remains expired when the clock
         // steps back.
@@ -83,22 +83,22 @@ impl KeyAuthentication {
         if !key.is_live(now) {
             return Err(ApiError::unauthorized());
         }
-        self.service.last_used.note(key.id, now);
+        self.service.last_used().note(key.id, now);
         let version = ApiVersion::from_name(&key.api_version).unwrap_or(ApiVersion::NEWEST);
         Ok(MerchantCaller { merchant_id, key_id: key.id, version })
     }
 
     /// The key in its present state.
     async fn known_or_read(&self, digest: KeyDigest) -> Result<KnownKey, ApiError> {
-        let changes = self.service.engine.counts().key_changes();
+        let changes = self.service.engine().counts().key_changes();
         if let Some(known) = self.known.get(digest, changes) {
             // While the merchant's rows lag behind its log, the log may contain a revocation that is not in the rows.
             self.service.reader(known.merchant_id).await?;
-            if self.service.engine.counts().key_changes() == changes {
+            if self.service.engine().counts().key_changes() == changes {
                 return Ok(known);
             }
         }
-        let changes = self.service.engine.counts().key_changes();
+        let changes = self.service.engine().counts().key_changes();
         let read = self.read(digest).await?;
         self.known.keep(digest, read.clone(), changes);
         Ok(read)

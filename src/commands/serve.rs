@@ -122,7 +122,7 @@ async fn run(
     notifier: Arc<Notifier>,
 ) -> anyhow::Result<(Assembly, std::io::Result<()>)> {
     let assembly = assemble(configuration, secrets, Arc::clone(&observation))?;
-    let reloads = assembly.service().operations.as_ref().map_or_else(Arc::default, |parts| Arc::clone(&parts.reloads));
+    let reloads = assembly.service().operations().map_or_else(Arc::default, |parts| Arc::clone(&parts.reloads));
     let watchdog = Watchdog::from_environment();
     let pulse = watchdog.as_ref().map(Watchdog::pulse);
     let public_settings =

@@ -27,7 +27,7 @@ pub(super) async fn start_and_print(service: &Shared, demo: &Demo, reached: &Rea
     let merchant_id: MerchantId = demo.merchant_id.parse()?;
     let command = Command::StartCheckout(order(demo, reached)?);
     let request = Request { caller: Caller::Operator, idempotency: None, command };
-    let started = service.engine.submit(merchant_id, request, None).await.context("failed to start a checkout")?;
+    let started = service.engine().submit(merchant_id, request, None).await.context("failed to start a checkout")?;
     let Answer::Checkout(checkout_id) = started.answer else { bail!("no checkout was started") };
     let address = reached.address(&service.checkout_path(merchant_id, checkout_id));
     let text = format!(

@@ -93,7 +93,7 @@ async fn make(service: &Service) -> anyhow::Result<Demo> {
     let installation = submit(service, merchant_id, Command::AddInstallation(installation), None).await?;
     let Answer::Installation(installation_id) = installation.answer else { bail!("no installation was made") };
     let text = fresh_key();
-    let generate = key_of(&service.keyring, merchant_id, Name::new("Demo key")?, &text);
+    let generate = key_of(service.keyring(), merchant_id, Name::new("Demo key")?, &text);
     let api_key = text.to_string();
     submit(service, merchant_id, Command::GenerateKey(generate), Some(Secret::KeyText(text))).await?;
     let (merchant_id, installation_id) = (merchant_id.to_string(), installation_id.to_string());
@@ -107,5 +107,5 @@ async fn submit(
     secret: Option<Secret>,
 ) -> anyhow::Result<Answered> {
     let request = Request { caller: Caller::Operator, idempotency: None, command };
-    service.engine.submit(merchant_id, request, secret).await.context("failed to create the demo merchant")
+    service.engine().submit(merchant_id, request, secret).await.context("failed to create the demo merchant")
 }

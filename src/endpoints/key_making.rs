@@ -67,7 +67,7 @@ pub(super) async fn generate<C>(
     new: NewKey,
 ) -> Result<Reply, ApiError> {
     let (text, name) = (fresh_key(), new.name.clone());
-    let lasting = key_of(&service.keyring, merchant_id, new.name, &text);
+    let lasting = key_of(service.keyring(), merchant_id, new.name, &text);
     let command = Command::GenerateKey(GenerateKey { expires_at: new.expires_at, ..lasting });
     let secret = Some(Secret::KeyText(text.clone()));
     let answered = service.submit(call, merchant_id, caller, command, secret).await?;

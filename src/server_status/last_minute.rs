@@ -27,7 +27,7 @@ struct Totals {
 impl Totals {
     fn of(service: &Service) -> Totals {
         let connections_refused = connections_refused();
-        Totals { calls: calls_answered(), connections_refused, payments: service.engine.counts().records().payments }
+        Totals { calls: calls_answered(), connections_refused, payments: service.engine().counts().records().payments }
     }
 }
 

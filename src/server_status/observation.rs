@@ -90,7 +90,7 @@ impl EngineObservation {
     #[must_use]
     pub(crate) fn status(&self) -> ServerStatus {
         let statistics = self.store.statistics();
-        let archiver = self.service.archiver.as_ref();
+        let archiver = self.service.archiver();
         let now = self.service.now().unix_seconds();
         let last_minute = self.last_minute.counts(&self.service);
         ServerStatus {
@@ -99,11 +99,11 @@ impl EngineObservation {
             started_at: self.observation.started.since_epoch().as_secs(),
             disk_free_bytes: statistics.disk_free_bytes,
             disk_reserve_bytes: statistics.disk_reserve_bytes,
-            last_checkpoint: self.service.checkpoints.as_ref().and_then(Checkpoints::newest),
+            last_checkpoint: self.service.checkpoints().and_then(Checkpoints::newest),
             journal: self.journal.as_ref().map(|journal| journal.stats()),
             archive_lag_seconds: archiver.map(|archiver| archiver.stats().lag.as_secs()),
             damaged_tables: self.damaged_tables(),
-            merchants_not_loaded: self.service.engine.not_loaded().iter().map(ToString::to_string).collect(),
+            merchants_not_loaded: self.service.engine().not_loaded().iter().map(ToString::to_string).collect(),
             conditions: conditions(&self.families(), Duration::from_secs(now).as_secs_f64(), &last_minute),
             last_minute,
         }
@@ -115,9 +115,9 @@ impl EngineObservation {
         match self.not_ready().as_deref() {
             Some(STARTING) => ServerState::Starting,
             Some(_) => ServerState::RefusingWrites,
-            None if is_short || self.service.store.is_short_of_space() => ServerState::RefusingWrites,
-            None if self.service.store.refusal().is_some() => ServerState::RefusingWrites,
-            None if self.service.engine.commit_stats().writes_fail() => ServerState::RefusingWrites,
+            None if is_short || self.service.store().is_short_of_space() => ServerState::RefusingWrites,
+            None if self.service.store().refusal().is_some() => ServerState::RefusingWrites,
+            None if self.service.engine().commit_stats().writes_fail() => ServerState::RefusingWrites,
             None if self.journal.as_ref().is_some_and(|journal| !journal.stats().can_write()) => {
                 ServerState::RefusingWrites
             }
@@ -128,16 +128,16 @@ impl EngineObservation {
 
     fn families(&self) -> Families {
         let mut families = Families::counted();
-        expose_engine(&self.service.engine, &mut families);
+        expose_engine(self.service.engine(), &mut families);
         expose_calls(self.calls.limits.count(), self.calls.pool.count(), &mut families);
-        if let Some(archiver) = &self.service.archiver {
+        if let Some(archiver) = self.service.archiver() {
             expose_archive(&archiver.stats(), &mut families);
         }
         expose_tables(&self.tables, &mut families);
         match &self.journal {
             Some(journal) => expose_journal(journal, &mut families),
             None => {
-                let newest = self.service.checkpoints.as_ref().map_or(0, Checkpoints::newest_taken_at_seconds);
+                let newest = self.service.checkpoints().map_or(0, Checkpoints::newest_taken_at_seconds);
                 let help = "Time of the newest checkpoint, 0 for none.";
                 families.gauge("till_checkpoint_newest_timestamp_seconds", help, newest);
             }
@@ -159,7 +159,7 @@ impl Observe for EngineObservation {
     }
 
     fn is_paused(&self) -> bool {
-        self.service.engine.is_paused()
+        self.service.engine().is_paused()
     }
 
     fn damaged_tables(&self) -> Vec<String> {

@@ -22,6 +22,6 @@ pub(crate) use operations::{
     CheckpointSchedule, Checkpoints, NOTES, NewestCheckpoint, Notes, Operations, Reloaded, Reloads, RewrapKeyring,
     error_chain,
 };
+pub use submission::{OnDisk, SdkRate, Service, ServiceParts, Shared};
 pub(crate) use submission::{Reader, TestTurn, refused, reply_of};
-pub use submission::{SdkRate, Service, Shared};
 pub use usage::{LastUsed, SdkWrites};

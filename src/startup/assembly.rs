@@ -96,7 +96,7 @@ pub(crate) fn assemble(
     let public = public.pages(crate::pages::browser_pages(service));
     let public = public.build();
     let admin_token = Arc::new(AdminToken::any_of(secrets.admin_tokens));
-    let reloads = service.operations.as_ref().map(|operations| &operations.reloads);
+    let reloads = service.operations().map(|operations| &operations.reloads);
     reloads.into_iter().for_each(|reloads| reload_admin_token(reloads, &admin_token, configuration));
     let server = Arc::new(EngineObservation::new(
         observation,

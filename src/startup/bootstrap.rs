@@ -19,7 +19,6 @@ use till_storage::deliveries::RocksDeliveries;
 use till_storage::engine::{Engine as DiskEngine, FileWatch, is_new};
 use till_storage::statistics::StatisticsSource;
 use till_storage::turns::Turns;
-use tokio::sync::Mutex;
 
 use super::beside::{SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY, with_remedy};
 use super::ending::{abort_with_message, end_process};
@@ -30,7 +29,8 @@ use super::stored_keyring::RunningKeyring;
 use crate::configuration::{Configuration, Secrets, processors};
 use crate::process::descriptors::DescriptorShares;
 use crate::service::{
-    CheckpointSchedule, Checkpoints, LastUsed, NoteFiles, Notes, Operations, Reloads, SdkRate, SdkWrites, Service,
+    CheckpointSchedule, Checkpoints, LastUsed, NoteFiles, Notes, OnDisk, Operations, Reloads, SdkRate, SdkWrites,
+    Service, ServiceParts,
 };
 
 /// The time after which an idle actor is retired.
@@ -110,7 +110,6 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
     let sdk_writes =
         SdkWrites::new(rates.sdk_writes_per_second_per_address, rates.sdk_writes_per_second_per_installation);
     let last_used = Arc::new(last_used);
-    let creation = Arc::new(Mutex::new(()));
     let schedule = start_schedule(configuration, &checkpoints, &clock)?;
     let checkpoints = Some(checkpoints).filter(|_| journal.is_none());
     let running = RunningKeyring {
@@ -121,7 +120,7 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
     let file_watch = watch_files(configuration, &disk).context("failed to start the watch over files")?;
     let scrubber = start_scrub(&tables).context("failed to start the scrub of tables")?;
     let operations = Operations { reloads: Arc::new(Reloads::default()), keyring: Arc::new(running) };
-    let service = Service {
+    let service = Service::new(ServiceParts {
         engine,
         store,
         keyring,
@@ -131,20 +130,16 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
         sdk_rate,
         sdk_writes,
         webhook_addresses: webhook_addresses(configuration),
-        webhook_tests: Arc::default(),
         sandbox,
-        checkpoints,
-        operations: Some(operations),
-        archiver,
         notes,
-        creation,
-    };
+        on_disk: OnDisk { checkpoints, operations: Some(operations), archiver },
+    });
     let service = Arc::new(service);
     let journal_watch = journal.as_ref().map(|journal| watch(Arc::clone(journal))).transpose()?;
     if let Some(journal) = &journal {
         let waiting = Arc::downgrade(&service);
         let refuse =
-            move |reason: &str| waiting.upgrade().iter().for_each(|service| service.engine.refuse_waiting(reason));
+            move |reason: &str| waiting.upgrade().iter().for_each(|service| service.engine().refuse_waiting(reason));
         journal.when_refusing(Box::new(refuse));
         actix_web::rt::spawn(follow(Arc::downgrade(&service), Arc::clone(journal)));
     }
@@ -232,10 +227,10 @@ impl Started {
         drop(self.journal_watch);
         self.scrubber.iter().for_each(Scrubber::stop);
         // The store must not be closed while a checkpoint is being taken.
-        self.service.checkpoints.iter().for_each(Checkpoints::stop);
-        self.service.engine.stop(patience);
-        self.service.archiver.iter().for_each(Archiver::stop);
-        self.service.last_used.save();
+        self.service.checkpoints().inspect(|checkpoints| checkpoints.stop());
+        self.service.engine().stop(patience);
+        self.service.archiver().inspect(|archiver| archiver.stop());
+        self.service.last_used().save();
         self.disk.close().context("failed to close the store")?;
         let unmarked = self.running_mark.map(RunningMark::remove).transpose();
         unmarked.context("failed to remove the mark of a running server")?;

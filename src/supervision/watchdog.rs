@@ -55,7 +55,7 @@ impl Watchdog {
             while let Some(service) = service.upgrade() {
                 // A quarter of the interval: after a heartbeat, a rest of half an interval and a failed check, there is
                 // time for another check.
-                let engine = service.engine.check_answers(self.interval / 4);
+                let engine = service.engine().check_answers(self.interval / 4);
                 drop(service);
                 if engine.is_ok() {
                     answered = Instant::now();

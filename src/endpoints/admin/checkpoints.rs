@@ -59,7 +59,7 @@ fn name_of(taken: &TakenCheckpoint) -> String {
 /// `POST /admin/create-checkpoint`
 async fn create_checkpoint(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let name = call.fields().parse(&NAME_ARGUMENT)?;
-    let checkpoints = service.checkpoints.clone().ok_or_else(|| {
+    let checkpoints = service.checkpoints().cloned().ok_or_else(|| {
         not_now("this server takes no checkpoints: its log is in a database, which is backed up instead")
     })?;
     let now = service.now();

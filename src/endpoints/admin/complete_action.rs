@@ -59,13 +59,13 @@ async fn complete_action(service: Shared, call: Call<Operator>) -> Result<Reply,
         async || -> Result<Payment, ApiError> { Payments::found(&service.reader(merchant_id).await?, name.clone()) };
     let before = view().await?;
     let ordered = submit(&service, &call, merchant_id, Command::OrderEnd(PendingObject::Action(before.id))).await?;
-    let acted = service.sandbox.complete_action(merchant_id, before.id, outcome).await.map_err(unanswered)?;
+    let acted = service.sandbox().complete_action(merchant_id, before.id, outcome).await.map_err(unanswered)?;
     if acted == ActResult::Nothing {
         let refusal = Refusal::InvalidState { status: before.status, operation: None };
         return if ordered.replayed { Ok(reply_of(ordered)) } else { Err(refused(&refusal)) };
     }
     let authorization = Reference::new(before.id, PaymentStep::Authorize);
-    let found = service.sandbox.find(merchant_id, authorization).await.map_err(unanswered)?;
+    let found = service.sandbox().find(merchant_id, authorization).await.map_err(unanswered)?;
     let is_declined = matches!(found, Some(FoundCall::Authorization(AuthorizationResult::Declined { .. })));
     let waiting = SandboxWait::begin();
     while !is_recorded(&before, &view().await?, is_declined) {

@@ -107,7 +107,7 @@ async fn find_key(service: Shared, call: Call<Operator>) -> Result<Reply, ApiErr
     while let Some(reader) = merchants.next().await? {
         if let Some(key) = reader.get::<ApiKeys>(key_id)? {
             let owner = KeyOwner::read(&reader)?;
-            return Ok(Reply::new(&MerchantKeyShape::new(&owner, &key, service.last_used.of(key_id))));
+            return Ok(Reply::new(&MerchantKeyShape::new(&owner, &key, service.last_used().of(key_id))));
         }
     }
     Err(refused(&Refusal::KeyNotFound))
@@ -120,7 +120,9 @@ async fn list_keys(service: Shared, call: Call<Operator>) -> Result<Reply, ApiEr
     let reader = service.reader(merchant_id).await?;
     let (owner, page) = (KeyOwner::read(&reader)?, read_page::<ApiKeys>(&reader, request)?);
     let neighbours = [("merchant_id", Some(merchant_id.to_string()))];
-    Reply::page(&page.map(|key| MerchantKeyShape::new(&owner, key, service.last_used.of(key.id))).carrying(&neighbours))
+    Reply::page(
+        &page.map(|key| MerchantKeyShape::new(&owner, key, service.last_used().of(key.id))).carrying(&neighbours),
+    )
 }
 
 /// The merchant of keys.

@@ -1,8 +1,6 @@
 //! `POST /admin/create-merchant`, `update-merchant`, `find-merchant`, `list-merchants`, `suspend-merchant`,
 //! `resume-merchant`
 
-use std::sync::Arc;
-
 use till_actors::Answered;
 use till_domain::command::{Caller, Command, CreateMerchant, Idempotency, UpdateMerchant};
 use till_domain::event::Answer;
@@ -137,7 +135,7 @@ async fn create_merchant(service: Shared, call: Call<Operator>) -> Result<Reply,
         return create(&service, &call, command).await;
     };
     // Two calls with the same key must not run at the same time: each would create a merchant.
-    let turn = Arc::clone(&service.creation).lock_owned().await;
+    let turn = service.creation_turn().await;
     // In a task: a broken connection drops its call, but not the submitted command. The lock must be held until it is
     // known if the command is durable.
     let creation = async move {

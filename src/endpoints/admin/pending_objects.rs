@@ -85,7 +85,7 @@ impl PendingView {
         merchant_id: MerchantId,
         end: PendingEnd,
     ) -> Result<bool, ApiError> {
-        service.sandbox.end_pending(merchant_id, self.reference.clone(), end).await.map_err(|error| {
+        service.sandbox().end_pending(merchant_id, self.reference.clone(), end).await.map_err(|error| {
             tracing::warn!(%error, "the sandbox did not end a {}", self.noun);
             ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS).because(error.to_string())
         })

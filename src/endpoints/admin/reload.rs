@@ -33,7 +33,7 @@ static RELOAD_FILES: Declaration = Declaration {
 async fn reload(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     call.fields().finish(|| Some(()))?;
     let not_now = || ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS);
-    let reloads = service.operations.as_ref().map(|operations| operations.reloads.clone()).ok_or_else(not_now)?;
+    let reloads = service.operations().map(|operations| operations.reloads.clone()).ok_or_else(not_now)?;
     let span = tracing::Span::current(); // The log lines carry the id of the request.
     let reload = move || span.in_scope(|| reloads.carry_out());
     let reloaded = tokio::task::spawn_blocking(reload).await.map_err(|_| ApiError::unhandled())?;

@@ -20,13 +20,13 @@ static RESUME_EFFECTS: Declaration = Declaration {
 async fn resume_effects(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     call.fields().finish(|| Some(()))?;
     // The note first: after a crash between the two, the operator's decision must not be lost.
-    let notes = Arc::clone(&service.notes);
+    let notes = Arc::clone(service.notes());
     let removed = tokio::task::spawn_blocking(move || notes.keep(PAUSED_FILE, None)).await;
     if let Err(error) = removed.unwrap_or_else(|error| Err(error.into())) {
         tracing::error!(%error, "the note that effects are paused could not be removed");
         return Err(ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS).because(error.to_string()));
     }
-    let was_paused = service.engine.resume();
+    let was_paused = service.engine().resume();
     if was_paused {
         tracing::info!("effects and timers are resumed");
     }

@@ -32,7 +32,7 @@ static ROTATE_VAULT_KEY: Declaration = Declaration {
 /// `POST /admin/rotate-vault-key`
 async fn rotate_vault_key(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let key = call.fields().parse(&VAULT_KEY_ARGUMENT)?;
-    let keyring = service.operations.as_ref().map(|operations| operations.keyring.clone()).ok_or_else(not_now)?;
+    let keyring = service.operations().map(|operations| operations.keyring.clone()).ok_or_else(not_now)?;
     let span = tracing::Span::current(); // The log lines carry the id of the request.
     let rewrap = move || span.in_scope(|| keyring.rewrap(&key));
     let rewrapped = tokio::task::spawn_blocking(rewrap).await;

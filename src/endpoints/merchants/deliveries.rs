@@ -108,7 +108,7 @@ async fn test_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Rep
         }
         // From here on the call waits for others.
         call.give_permit_back();
-        match service.webhook_tests.begin(merchant_id, call.idempotency_key()?, Instant::now())? {
+        match service.webhook_tests().begin(merchant_id, call.idempotency_key()?, Instant::now())? {
             TestTurn::Attempt(attempt) => break attempt,
             TestTurn::SameKey(end) => end.wait().await,
         }
@@ -118,7 +118,7 @@ async fn test_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Rep
         return Ok(kept);
     }
     let reader = service.reader(merchant_id).await?;
-    let tested = service.engine.webhooks().test(merchant_id, &Webhooks::found(&reader, id)?).await;
+    let tested = service.engine().webhooks().test(merchant_id, &Webhooks::found(&reader, id)?).await;
     let tested = tested.map_err(|error| not_done(&*error))?;
     let recorded = submit_change(&service, &call, WebhookChange::RecordTest(tested)).await?;
     drop(attempt); // The answer is kept, so that a call with the same key finds it.
@@ -145,7 +145,7 @@ async fn redeliver_webhook(service: Shared, call: Call<MerchantCaller>) -> Resul
     let (webhook_id, asked) = call.fields().parse(&REDELIVERED)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let events = match reader.get::<Webhooks>(webhook_id)? {
-        Some(webhook) => service.engine.webhooks().covered(reader.merchant_id(), &webhook, asked),
+        Some(webhook) => service.engine().webhooks().covered(reader.merchant_id(), &webhook, asked),
         None => Ok(RedeliveredEvents::Range(None)), // The rules refuse it, after a look for a kept answer.
     };
     let events = events.map_err(|error| not_done(&*error))?;
@@ -166,7 +166,7 @@ async fn submit_change(
 /// `POST /merchants/list-webhook-deliveries`
 async fn list_webhook_deliveries(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (request, filter) = call.fields().parse(&LIST)?;
-    let deliveries = service.engine.webhooks().deliveries();
+    let deliveries = service.engine().webhooks().deliveries();
     let size = usize::from(request.per_page);
     let found = deliveries.page(call.caller().merchant_id, &filter, size, request.cursor);
     let (found, beside) = found.map_err(|error| not_done(&error))?;

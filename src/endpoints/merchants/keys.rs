@@ -82,6 +82,6 @@ async fn generate_key(service: Shared, call: Call<MerchantCaller>) -> Result<Rep
     generate(&service, &call, caller.merchant_id, caller.as_domain(), new).await
 }
 
-kind!(ApiKeys, Arc<LastUsed>: |service, _| Ok(Arc::clone(&service.last_used))
+kind!(ApiKeys, Arc<LastUsed>: |service, _| Ok(Arc::clone(service.last_used()))
     => |key, last_used, _| Ok(KeyShape::new(key, last_used.of(key.id))));
 named_kind!(ApiKeys, KEY_ARGUMENT, refused(&Refusal::KeyNotFound));

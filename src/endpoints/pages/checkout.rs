@@ -203,7 +203,7 @@ async fn show_checkout(service: Shared, call: Call<MerchantCaller>) -> Result<Re
 async fn wallet(service: &Shared, offered: &OfferedCheckout, action: Option<&CustomerAction>) -> Option<String> {
     let text = qr_text(action?)?;
     match offered.payment.as_ref()?.acquirer {
-        AcquirerName::Sandbox => Some(service.sandbox.find_bill(text).await.ok()??.path()),
+        AcquirerName::Sandbox => Some(service.sandbox().find_bill(text).await.ok()??.path()),
     }
 }
 

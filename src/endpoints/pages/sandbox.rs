@@ -92,7 +92,7 @@ async fn act(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiEr
     }
     let shown = shown(&service, &call, page, id).await?;
     let acted = shown.is_open
-        && service.sandbox.act(shown.action.id, outcome).await.map_err(unavailable)? == ActResult::Recorded;
+        && service.sandbox().act(shown.action.id, outcome).await.map_err(unavailable)? == ActResult::Recorded;
     Ok(Reply::new(&acted))
 }
 
@@ -103,7 +103,7 @@ async fn shown(
     page: ActionPage,
     id: ActionId,
 ) -> Result<Shown, ApiError> {
-    let action = match service.sandbox.find_action(id).await.map_err(unavailable)? {
+    let action = match service.sandbox().find_action(id).await.map_err(unavailable)? {
         Some(action) if action.page == page => action,
         Some(_) | None => moved(service, page, id).await?,
     };
@@ -124,7 +124,7 @@ async fn shown(
 /// checkpoint.
 async fn moved(service: &Shared, page: ActionPage, id: ActionId) -> Result<ShownAction, ApiError> {
     let unknown = || ApiError::new(Code::NotFound, "There is no such action.");
-    let action = service.sandbox.find_action_of_same_payment(id).await.map_err(unavailable)?.ok_or_else(unknown)?;
+    let action = service.sandbox().find_action_of_same_payment(id).await.map_err(unavailable)?.ok_or_else(unknown)?;
     let reader = service.reader(action.merchant).await?;
     let recorded = reader.get::<CustomerActions>(action.payment)?.map(|recorded| recorded.step);
     let path = page.path(id);
@@ -149,7 +149,7 @@ pub(crate) static FIND_BILL: Declaration = Declaration {
 
 async fn find_bill(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let text = call.fields().parse(&BILL)?;
-    let bill = service.sandbox.find_bill(&text).await.map_err(unavailable)?;
+    let bill = service.sandbox().find_bill(&text).await.map_err(unavailable)?;
     let unknown = || ApiError::new(Code::NotFound, "There is no such bill.");
     Ok(Reply::new(&bill.ok_or_else(unknown)?.path()))
 }

@@ -90,12 +90,12 @@ async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -> Result<Re
     let (caller, card) = service.sdk_call(&call, call.fields().parse_in(&TOKENIZED, &service)).await?;
     service.count_write(&call, &caller)?;
     let merchant_id = caller.merchant_id();
-    let facts = card_facts(&service.keyring, merchant_id, &card.number, card.holder, card.expiry);
+    let facts = card_facts(service.keyring(), merchant_id, &card.number, card.holder, card.expiry);
     let command = Command::TokenizeCard(TokenizeCard { card: facts, usage: card.usage });
     let secret = Some(Secret::CardNumber(card.number));
     let answered = service.submit(&call, merchant_id, caller.as_domain(), command, secret).await?;
     if let Answer::Token(token_id) = answered.answer {
-        service.security_codes.insert(merchant_id, token_id, card.security_code);
+        service.keep_security_code(merchant_id, token_id, card.security_code);
     }
     Ok(reply_of(answered))
 }

@@ -40,7 +40,7 @@ impl Service {
     /// The path of the page of a checkout.
     #[must_use]
     pub fn checkout_path(&self, merchant_id: MerchantId, checkout_id: CheckoutId) -> String {
-        let secret = self.keyring.address_secret(merchant_id, AddressKind::Checkout, checkout_id.to_raw());
+        let secret = self.keyring().address_secret(merchant_id, AddressKind::Checkout, checkout_id.to_raw());
         format!("/pay/{merchant_id}/{checkout_id}.{secret}")
     }
 
@@ -48,14 +48,14 @@ impl Service {
     /// whether or not there is such a checkout, since nothing is looked up.
     #[must_use]
     pub fn opened_checkout(&self, merchant_id: MerchantId, reference: CheckoutReference) -> Option<CheckoutId> {
-        let secret = self.keyring.address_secret(merchant_id, AddressKind::Checkout, reference.id.to_raw());
+        let secret = self.keyring().address_secret(merchant_id, AddressKind::Checkout, reference.id.to_raw());
         is_same(secret, reference.secret?).then_some(reference.id)
     }
 
     /// True when a secret is that of the way back of this session's customer.
     #[cfg(feature = "pages")]
     pub(crate) fn is_way_back(&self, merchant_id: MerchantId, session_id: SessionId, given: AddressSecret) -> bool {
-        is_same(self.keyring.address_secret(merchant_id, AddressKind::Return, session_id.to_raw()), given)
+        is_same(self.keyring().address_secret(merchant_id, AddressKind::Return, session_id.to_raw()), given)
     }
 }
 

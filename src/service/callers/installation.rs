@@ -125,7 +125,7 @@ impl Service {
         if installation.platform == Platform::Web {
             call.allow_only_origin(installation.identifier.as_str());
         }
-        self.sdk_rate.count(&(installation.id, address_of(call)))
+        self.sdk_rates().0.count(&(installation.id, address_of(call)))
     }
 
     /// Counts a call that is going to write for an installation, though anybody can make it.
@@ -135,7 +135,7 @@ impl Service {
     pub fn count_write<C>(&self, call: &Call<C>, caller: &SdkCaller<'_>) -> Result<(), ApiError> {
         let key = call.idempotency_key()?.map_or(0, str::len);
         let texts: usize = call.body().values().filter_map(Json::as_str).map(str::len).sum();
-        self.sdk_writes.count(caller.installation.id, address_of(call), key + texts)
+        self.sdk_rates().1.count(caller.installation.id, address_of(call), key + texts)
     }
 }
 

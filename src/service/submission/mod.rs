@@ -7,6 +7,6 @@ mod shared;
 mod test_attempts;
 
 pub(crate) use denial::refused;
+pub use shared::{OnDisk, SdkRate, Service, ServiceParts, Shared};
 pub(crate) use shared::{Reader, reply_of};
-pub use shared::{SdkRate, Service, Shared};
 pub(crate) use test_attempts::TestTurn;

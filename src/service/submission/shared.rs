@@ -4,12 +4,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use till_actors::clock::Clock;
-use till_actors::security_codes::SecurityCodes;
+use till_actors::security_codes::{SecurityCode, SecurityCodes};
 use till_actors::webhooks::AddressPolicy;
 use till_actors::{Answered, Engine, Secret, Store};
 use till_domain::command::{AdvanceClock, Caller, Command, Expired, Idempotency, IdempotencyScope, Request};
 use till_domain::event::Answer;
-use till_domain::ids::{InstallationId, MerchantId};
+use till_domain::ids::{InstallationId, MerchantId, TokenId};
 use till_domain::text::IdempotencyKey;
 use till_domain::time::Millis;
 use till_operate::archive::Archiver;
@@ -21,7 +21,7 @@ use till_storage::journal::read_record_time;
 use till_storage::rows::RowGate;
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::Keyring;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::denial;
 use super::fingerprint;
@@ -39,8 +39,8 @@ pub(crate) type Reader<'a> = MerchantReader<&'a dyn Store>;
 /// The service, shared by endpoints.
 pub type Shared = Arc<Service>;
 
-/// Everything that endpoints use.
-pub struct Service {
+/// What a service is made of.
+pub struct ServiceParts {
     /// The engine that carries out commands.
     pub engine: Engine,
     /// The store that rows are read from.
@@ -59,21 +59,33 @@ pub struct Service {
     pub sdk_writes: SdkWrites,
     /// The addresses that webhooks may have.
     pub webhook_addresses: AddressPolicy,
-    /// The attempts by hand that test webhooks.
-    pub webhook_tests: Arc<WebhookTests>,
     /// The sandbox, for calls with which the operator plays the provider.
     pub sandbox: Arc<SandboxAcquirer>,
-    /// The checkpoints; None when the store is not on a disk.
+    /// The notes for the next start, such as that effects and timers are paused.
+    pub notes: Arc<dyn Notes>,
+    /// What a server on a disk has besides.
+    pub on_disk: OnDisk,
+}
+
+/// What a server has that is on a disk. A store in memory has none of it.
+#[derive(Default)]
+pub struct OnDisk {
+    /// The checkpoints; None also where the directory only repeats a log elsewhere.
     pub checkpoints: Option<Checkpoints>,
-    /// Operations on the process itself; None when it has no files.
+    /// Operations on the process itself.
     pub operations: Option<Operations>,
     /// The archiver, when commits are archived.
     pub archiver: Option<Archiver>,
-    /// The notes for the next start, such as that effects and timers are paused.
-    pub notes: Arc<dyn Notes>,
+}
+
+/// Everything that endpoints use.
+pub struct Service {
+    parts: ServiceParts,
+    /// The attempts by hand that test webhooks.
+    webhook_tests: Arc<WebhookTests>,
     /// Locked while a call with an idempotency key creates a merchant, until that is durable: there is no actor yet
     /// that would serialize two such calls.
-    pub creation: Arc<Mutex<()>>,
+    creation: Arc<Mutex<()>>,
 }
 
 /// The reply of an endpoint that answers an id, or true when something changed.
@@ -89,16 +101,103 @@ pub(crate) fn reply_of(Answered { answer, replayed }: Answered) -> Reply {
 }
 
 impl Service {
+    /// A service of these parts.
+    #[must_use]
+    pub fn new(parts: ServiceParts) -> Service {
+        Service { parts, webhook_tests: Arc::default(), creation: Arc::default() }
+    }
+
+    /// The engine that carries out commands.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.parts.engine
+    }
+
+    /// The store that rows are read from.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
+        &*self.parts.store
+    }
+
+    /// The keys of each purpose.
+    #[must_use]
+    pub fn keyring(&self) -> &Arc<Keyring> {
+        &self.parts.keyring
+    }
+
+    /// The time of each API key's last use.
+    #[must_use]
+    pub fn last_used(&self) -> &Arc<LastUsed> {
+        &self.parts.last_used
+    }
+
+    /// The addresses that webhooks may have.
+    #[must_use]
+    pub fn webhook_addresses(&self) -> &AddressPolicy {
+        &self.parts.webhook_addresses
+    }
+
+    /// The attempts by hand that test webhooks.
+    #[must_use]
+    pub(crate) fn webhook_tests(&self) -> &Arc<WebhookTests> {
+        &self.webhook_tests
+    }
+
+    /// The sandbox, for calls with which the operator plays the provider.
+    #[must_use]
+    pub fn sandbox(&self) -> &SandboxAcquirer {
+        &self.parts.sandbox
+    }
+
+    /// The notes for the next start.
+    #[must_use]
+    pub fn notes(&self) -> &Arc<dyn Notes> {
+        &self.parts.notes
+    }
+
+    /// The checkpoints, where there can be any.
+    #[must_use]
+    pub fn checkpoints(&self) -> Option<&Checkpoints> {
+        self.parts.on_disk.checkpoints.as_ref()
+    }
+
+    /// Operations on the process itself, where it has files.
+    #[must_use]
+    pub fn operations(&self) -> Option<&Operations> {
+        self.parts.on_disk.operations.as_ref()
+    }
+
+    /// The archiver, when commits are archived.
+    #[must_use]
+    pub fn archiver(&self) -> Option<&Archiver> {
+        self.parts.on_disk.archiver.as_ref()
+    }
+
+    /// The rates of calls without a key: of an address at an installation, and of what they write.
+    pub(in crate::service) fn sdk_rates(&self) -> (&SdkRate, &SdkWrites) {
+        (&self.parts.sdk_rate, &self.parts.sdk_writes)
+    }
+
+    /// Keeps the security code of a card until its authorization.
+    pub fn keep_security_code(&self, merchant_id: MerchantId, token_id: TokenId, code: SecurityCode) {
+        self.parts.security_codes.insert(merchant_id, token_id, code);
+    }
+
+    /// The turn of a call with an idempotency key that creates a merchant. It is held until the merchant is durable.
+    pub(crate) async fn creation_turn(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.creation).lock_owned().await
+    }
+
     /// The time by the wall clock.
     #[must_use]
     pub fn now(&self) -> Millis {
-        self.clock.now()
+        self.parts.clock.now()
     }
 
     /// The time by a merchant's clock.
     #[must_use]
     pub fn clock_of(&self, merchant_id: MerchantId) -> Millis {
-        self.engine.clocks().now(merchant_id)
+        self.parts.engine.clocks().now(merchant_id)
     }
 
     /// Sends a command to its merchant's actor, and waits for the answer.
@@ -115,7 +214,7 @@ impl Service {
     ) -> Result<Answered, ApiError> {
         let idempotency = self.idempotency(call, installation(caller))?;
         let request = Request { caller, idempotency, command };
-        self.engine.submit(merchant_id, request, secret).await.map_err(|denied| denial::to_api_error(&denied))
+        self.parts.engine.submit(merchant_id, request, secret).await.map_err(|denied| denial::to_api_error(&denied))
     }
 
     /// Advances a merchant's test clock for the operator.
@@ -124,7 +223,7 @@ impl Service {
     /// The refusal by the rules; `UNAVAILABLE` when it could not be carried out now, or took too long.
     pub async fn advance_clock<C>(&self, call: &Call<C>, command: AdvanceClock) -> Result<Answered, ApiError> {
         let idempotency = self.idempotency(call, None)?;
-        let advanced = self.engine.advance_clock(command, idempotency).await;
+        let advanced = self.parts.engine.advance_clock(command, idempotency).await;
         advanced.map_err(|denied| denial::to_api_error(&denied))
     }
 
@@ -144,7 +243,7 @@ impl Service {
         let endpoint = format!("{}/{}", declaration.package.segment(), declaration.name);
         let canonical = fingerprint::canonical(declaration, call.body());
         let scope = IdempotencyScope { installation_id, endpoint, key };
-        Ok(Some(Idempotency { scope, fingerprint: self.keyring.idempotency_fingerprint(&canonical) }))
+        Ok(Some(Idempotency { scope, fingerprint: self.parts.keyring.idempotency_fingerprint(&canonical) }))
     }
 
     /// Removes the rest of an expired answer now, instead of in its turn.
@@ -154,7 +253,7 @@ impl Service {
     pub async fn forget_answer(&self, merchant_id: MerchantId, scope: IdempotencyScope) -> Result<(), ApiError> {
         let command = Command::Sweep(vec![Expired::Answer(scope)]);
         let request = Request { caller: Caller::System, idempotency: None, command };
-        let swept = self.engine.submit(merchant_id, request, None).await;
+        let swept = self.parts.engine.submit(merchant_id, request, None).await;
         swept.map(|_| ()).map_err(|denied| denial::to_api_error(&denied))
     }
 
@@ -166,13 +265,13 @@ impl Service {
         if self.is_behind(merchant_id)? {
             self.catch_up(merchant_id).await?;
         }
-        Ok(MerchantReader::new(merchant_id, Some(Arc::clone(&self.keyring)), &*self.store))
+        Ok(MerchantReader::new(merchant_id, Some(Arc::clone(&self.parts.keyring)), &*self.parts.store))
     }
 
     /// A reader of the rows above all merchants: the owners of keys, and the list of merchants.
     #[must_use]
     pub fn directory(&self) -> Reader<'_> {
-        MerchantReader::of_all_merchants(&*self.store)
+        MerchantReader::of_all_merchants(&*self.parts.store)
     }
 
     /// The later of the merchant's clock and its last event, by which expiry is judged.
@@ -180,16 +279,16 @@ impl Service {
     /// # Errors
     /// `UNAVAILABLE` when the last record cannot be read.
     pub fn merchant_now(&self, merchant_id: MerchantId) -> Result<Millis, ApiError> {
-        let head = self.store.head(merchant_id).map_err(|error| ApiError::unreadable(&error))?;
-        let last =
-            read_record_time(&*self.store, merchant_id, head.sequence).map_err(|error| ApiError::unreadable(&error))?;
+        let head = self.parts.store.head(merchant_id).map_err(|error| ApiError::unreadable(&error))?;
+        let last = read_record_time(&*self.parts.store, merchant_id, head.sequence)
+            .map_err(|error| ApiError::unreadable(&error))?;
         // A record has the time of the wall clock.
         let wall = self.now().max(Millis(last.unwrap_or_default()));
-        Ok(Millis(wall.0.saturating_add(self.engine.clocks().offset_ms(merchant_id))))
+        Ok(Millis(wall.0.saturating_add(self.parts.engine.clocks().offset_ms(merchant_id))))
     }
 
     fn is_behind(&self, merchant_id: MerchantId) -> Result<bool, ApiError> {
-        let gate = self.store.gate(merchant_id).map_err(|error| ApiError::unreadable(&error))?;
+        let gate = self.parts.store.gate(merchant_id).map_err(|error| ApiError::unreadable(&error))?;
         Ok(gate != RowGate::Open)
     }
 
@@ -201,7 +300,7 @@ impl Service {
     pub async fn catch_up(&self, merchant_id: MerchantId) -> Result<(), ApiError> {
         let command = Command::FireTimers(Vec::new());
         let request = Request { caller: Caller::System, idempotency: None, command };
-        let loaded = self.engine.submit(merchant_id, request, None).await;
+        let loaded = self.parts.engine.submit(merchant_id, request, None).await;
         loaded.map(|_| ()).map_err(|denied| denial::to_api_error(&denied))
     }
 }

@@ -21,7 +21,7 @@ const RETRY_AFTER_SECONDS: u32 = 5;
 
 /// The attempts of all merchants.
 #[derive(Debug, Default)]
-pub struct WebhookTests(Mutex<BTreeMap<MerchantId, TestsOfMerchant>>);
+pub(crate) struct WebhookTests(Mutex<BTreeMap<MerchantId, TestsOfMerchant>>);
 
 #[derive(Debug, Default)]
 struct TestsOfMerchant {
@@ -43,7 +43,7 @@ struct TestUnderWay {
 
 /// The turn of a call that tests a webhook.
 #[derive(Debug)]
-pub enum TestTurn {
+pub(crate) enum TestTurn {
     /// It makes the attempt. Dropping this ends it.
     Attempt(TestPermit),
     /// An attempt of a call with the same `Idempotency-Key` is under way.
@@ -52,7 +52,7 @@ pub enum TestTurn {
 
 /// The right to make an attempt.
 #[derive(Debug)]
-pub struct TestPermit {
+pub(crate) struct TestPermit {
     tests: Arc<WebhookTests>,
     merchant_id: MerchantId,
     number: u64,
@@ -60,7 +60,7 @@ pub struct TestPermit {
 
 /// The end of another call's attempt.
 #[derive(Debug)]
-pub struct TestEnd(watch::Receiver<()>);
+pub(crate) struct TestEnd(watch::Receiver<()>);
 
 impl WebhookTests {
     /// Begins an attempt of a merchant, unless one with the same key is under way.
@@ -68,7 +68,7 @@ impl WebhookTests {
     /// # Errors
     /// `RATE_LIMITED` when the merchant has the limit of attempts under way, of those within a minute, or of calls that
     /// wait for this attempt.
-    pub fn begin(
+    pub(crate) fn begin(
         self: &Arc<Self>,
         merchant_id: MerchantId,
         key: Option<&str>,
@@ -126,7 +126,7 @@ impl TestsOfMerchant {
 
 impl TestEnd {
     /// Waits for it.
-    pub async fn wait(mut self) {
+    pub(crate) async fn wait(mut self) {
         while self.0.changed().await.is_ok() {}
     }
 }

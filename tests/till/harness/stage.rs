@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use till::{
     AdminToken, ConnectionLimits, Dispatcher, Entrance, KeyAuthentication, LastUsed, Listener, ListenerSettings,
-    NoteFiles, Operator, Package, ReservedAddress, SdkRate, SdkWrites, Service, Shared, admin_endpoints, browser_pages,
-    merchant_endpoints, sdk_endpoints,
+    NoteFiles, OnDisk, Operator, Package, ReservedAddress, SdkRate, SdkWrites, Service, ServiceParts, Shared,
+    admin_endpoints, browser_pages, merchant_endpoints, sdk_endpoints,
 };
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
@@ -227,7 +227,7 @@ impl Backstage {
 
     /// Commands that merchants' actors have taken and not answered.
     pub(crate) fn in_flight(&self) -> usize {
-        self.service.engine.in_flight()
+        self.service.engine().in_flight()
     }
 }
 
@@ -283,7 +283,7 @@ fn serve(parts: (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), listening:
     });
     // The stop waits for threads of the actix system to end, so it is outside of the system's future but within its
     // life.
-    service.engine.stop(PATIENCE);
+    service.engine().stop(PATIENCE);
 }
 
 fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), data: &TempDir) -> Shared {
@@ -308,22 +308,18 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         on_fatal: Box::new(|_| {}),
     };
     let notes = Arc::new(NoteFiles(data.path().to_owned()));
-    Arc::new(Service {
+    Arc::new(Service::new(ServiceParts {
         engine: Engine::start(dependencies, options).expect("nothing is unreadable"),
         store,
         keyring,
         clock,
         security_codes,
         webhook_addresses: AddressPolicy::default(),
-        webhook_tests: Arc::default(),
         sandbox,
         last_used: Arc::new(LastUsed::among(Arc::clone(&notes) as _)),
         sdk_rate: SdkRate::new(NonZeroU32::MAX, "one address for one installation"),
         sdk_writes: SdkWrites::new(NonZeroU32::MAX, NonZeroU32::MAX),
-        checkpoints: None,
-        operations: None,
-        archiver: None,
         notes,
-        creation: Arc::default(),
-    })
+        on_disk: OnDisk::default(),
+    }))
 }

@@ -64,7 +64,7 @@ static RECONNECT_WEBHOOK: Declaration = Declaration {
 
 /// `POST /merchants/update-webhook`
 async fn update_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let update = call.fields().parse_in(&UPDATED, &service.webhook_addresses)?;
+    let update = call.fields().parse_in(&UPDATED, service.webhook_addresses())?;
     let command = Command::ChangeWebhook(call.caller().merchant_id, WebhookChange::Update(update));
     by_merchant::submit(&service, &call, command).await
 }

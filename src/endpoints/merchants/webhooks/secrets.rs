@@ -85,7 +85,7 @@ static ROTATE_WEBHOOK_SECRET: Declaration = Declaration {
 
 /// `POST /merchants/connect-webhook`
 async fn connect_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let given = call.fields().parse_in(&CONNECTED, &service.webhook_addresses)?;
+    let given = call.fields().parse_in(&CONNECTED, service.webhook_addresses())?;
     let (name, destination_url, subscription, api_version, header) = given;
     let api_version = api_version.unwrap_or_else(|| call.version()).name().to_owned();
     let signature_header = header.unwrap_or_else(|| HeaderName::from_stored(SIGNATURE_HEADER_DEFAULT.to_owned()));
