@@ -55,7 +55,7 @@ impl Calendar for UtcCalendar {
                 let in_millis = |day: u64| Millis(day.saturating_mul(DAY_MILLIS));
                 return MonthBounds { month, starts_at: in_millis(first_day), ends_at: in_millis(next_first) };
             }
-            (month, first_day) = (following(month), next_first);
+            (month, first_day) = (next_month(month), next_first);
         }
     }
 }
@@ -73,7 +73,7 @@ const fn is_leap(year: u16) -> bool {
     year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
 }
 
-const fn following(month: Month) -> Month {
+const fn next_month(month: Month) -> Month {
     match month.number {
         12 => Month { year: month.year.saturating_add(1), number: 1 },
         number => Month { year: month.year, number: number.saturating_add(1) },

@@ -25,7 +25,7 @@ pub(crate) fn expose_journal(journal: &SharedJournal, families: &mut Families) {
     let help = "1 when the database of the log answered the last look at it, else 0.";
     families.gauge("till_journal_reachable", help, u64::from(database.is_some()));
     let help = "Merchants of whose logs the data directory may lack a part.";
-    families.gauge("till_journal_merchants_to_fetch", help, journal.unfollowed().len() as u64);
+    families.gauge("till_journal_merchants_to_fetch", help, journal.lagging_merchants().len() as u64);
     let Some(database) = database else { return };
     if let Some(standbys) = database.synchronous_standbys.and_then(|count| u64::try_from(count).ok()) {
         let help = "Synchronous standbys of the database that are connected. Not there when the role may not see it.";

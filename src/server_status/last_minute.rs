@@ -50,7 +50,7 @@ pub(super) struct LastMinute {
 impl LastMinute {
     /// Takes samples of a service's counts until the service has ended. Must be called within an actix system.
     #[must_use]
-    pub(super) fn follow(service: &Shared) -> Arc<LastMinute> {
+    pub(super) fn start(service: &Shared) -> Arc<LastMinute> {
         let last_minute = Arc::new(LastMinute::default());
         last_minute.keep(Instant::now(), Totals::of(service));
         actix_web::rt::spawn(take_samples(Arc::clone(&last_minute), Arc::downgrade(service)));

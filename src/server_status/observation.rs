@@ -82,7 +82,7 @@ impl EngineObservation {
         journal: Option<Arc<SharedJournal>>,
         calls: Calls,
     ) -> EngineObservation {
-        let last_minute = LastMinute::follow(&service);
+        let last_minute = LastMinute::start(&service);
         EngineObservation { observation, service, store, tables, journal, calls, last_minute }
     }
 

@@ -28,7 +28,7 @@ pub(super) fn open_deliveries(
     let (reserve, limit) = (configuration.disk_reserve_bytes, configuration.open_time_max);
     let open = || Ok(RocksDeliveries::open(&directory, reserve, limit)?);
     let Some(log) = log else { return open() };
-    let (deliveries, filling) = log.lead_rows(RowsOf::Deliveries, &directory, open)?;
+    let (deliveries, filling) = log.replicate_rows(RowsOf::Deliveries, &directory, open)?;
     filling.fill(&deliveries)?;
     Ok(deliveries)
 }
@@ -55,7 +55,7 @@ pub(super) fn open_book(
     };
     // A book that repeats the rows of a database gets those again that its log has lost.
     let Some(log) = log else { return Ok((open_first()?, None)) };
-    let (book, filling) = log.lead_rows(RowsOf::Book, &directory, open)?;
+    let (book, filling) = log.replicate_rows(RowsOf::Book, &directory, open)?;
     Ok((book, Some(filling)))
 }
 

@@ -24,7 +24,7 @@ use super::beside::{SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY, with_remedy};
 use super::ending::{abort_with_message, end_process};
 use super::opening::{DATABASE_DIRECTORY, Opened, acquirers, disk_options, open_as};
 use super::running_mark::RunningMark;
-use super::shared_log::{follow, watch};
+use super::shared_log::{fetch_lagging_merchants, watch};
 use super::stored_keyring::RunningKeyring;
 use crate::configuration::{Configuration, Secrets, processors};
 use crate::process::descriptors::DescriptorShares;
@@ -54,7 +54,7 @@ pub(super) struct Started {
 
 /// Does something on a thread of its own, and waits for it: a database elsewhere is waited for, and the server's
 /// threads must not wait.
-fn apart<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
+fn on_own_thread<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
     thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|_| Err(anyhow!("a thread of the start panicked")))
 }
 
@@ -67,12 +67,12 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
     let beside = [SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY].map(|directory| configuration.data.join(directory));
     let missing: Vec<PathBuf> = beside.into_iter().filter(|directory| !directory.exists()).collect();
     let (options, place) = (disk_options(configuration), configuration.journal.as_ref());
-    let (opened, journal) = apart(|| open_as(configuration, &options, &secrets.vault_keys, place))?;
+    let (opened, journal) = on_own_thread(|| open_as(configuration, &options, &secrets.vault_keys, place))?;
     let Opened { disk, keyring, book, deliveries, sandbox } = opened;
     if is_new {
         tracing::warn!(directory = %configuration.data.display(), "a new, empty store was created");
     } else {
-        missing.iter().for_each(|directory| tell_of_missing(directory));
+        missing.iter().for_each(|directory| warn_of_missing_directory(directory));
     }
     let archiver = start_archiver(configuration, &disk)?;
     let shelf = Shelf::at(&configuration.checkpoints.directory).of(&configuration.data);
@@ -99,7 +99,7 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
     // A copy of a directory that only repeats a log elsewhere is as good as its original.
     let running_mark = journal.is_none().then(|| mark_as_running(&configuration.data, &*notes)).transpose()?;
     let read = || Ok((LastUsed::among(Arc::clone(&notes)), notes.read(PAUSED_FILE)?.is_some()));
-    let (last_used, is_paused) = apart(read)?;
+    let (last_used, is_paused) = on_own_thread(read)?;
     let engine = Engine::start(dependencies, engine_options(configuration, is_paused));
     let engine = engine.map_err(|error| with_remedy(error, configuration))?;
     if engine.is_paused() {
@@ -141,13 +141,13 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
         let refuse =
             move |reason: &str| waiting.upgrade().iter().for_each(|service| service.engine().refuse_waiting(reason));
         journal.when_refusing(Box::new(refuse));
-        actix_web::rt::spawn(follow(Arc::downgrade(&service), Arc::clone(journal)));
+        actix_web::rt::spawn(fetch_lagging_merchants(Arc::downgrade(&service), Arc::clone(journal)));
     }
     Ok(Started { service, schedule, disk, file_watch, tables, scrubber, running_mark, journal, journal_watch })
 }
 
 /// A store that is not new has both databases beside its own, unless it was restored without them.
-fn tell_of_missing(directory: &Path) {
+fn warn_of_missing_directory(directory: &Path) {
     tracing::warn!(directory = %directory.display(), "a directory of the store was missing and is made anew, empty");
 }
 
@@ -260,5 +260,5 @@ fn webhook_delivery(configuration: &Configuration, deliveries: Arc<RocksDeliveri
     let addresses = webhook_addresses(configuration);
     let schedule = configuration.webhooks.retry_schedule.clone();
     let sockets = usize::try_from(DescriptorShares::current().webhook_sockets).unwrap_or(usize::MAX);
-    WebhookDelivery { deliveries, sender: Sender::within(addresses.clone(), sockets), addresses, schedule }
+    WebhookDelivery { deliveries, sender: Sender::with_sockets(addresses.clone(), sockets), addresses, schedule }
 }

@@ -87,7 +87,7 @@ pub(super) fn open_as(
     journal: Option<&JournalConfiguration>,
 ) -> anyhow::Result<(Opened, Option<Arc<SharedJournal>>)> {
     let (disk, keyring, log) = match journal {
-        Some(journal) => open_repeating(options, vault_keys, journal)?,
+        Some(journal) => open_replica(options, vault_keys, journal)?,
         None => {
             let disk = Engine::open(options)?;
             let stored = stored_keyring(&disk).context("failed to read the key ring")?;
@@ -109,13 +109,13 @@ pub(super) fn open_as(
 
 /// Opens a data directory that repeats the log in a database. The log is claimed last: a start with a directory or a
 /// vault key that does not fit takes it from nobody.
-fn open_repeating(
+fn open_replica(
     options: &EngineOptions,
     vault_keys: &[RootKey],
     journal: &JournalConfiguration,
 ) -> anyhow::Result<(Engine, Option<Keyring>, Option<SharedLog>)> {
     let found = SharedLog::find(journal).context("failed to find the log")?;
-    let repeats = Some(found.to_repeat());
+    let repeats = Some(found.replicated_log());
     let disk = Engine::open(&EngineOptions { repeats, ..options.clone() }).with_context(|| {
         let directory = options.directory.display();
         format!("{directory} only repeats the log in the database: if it is damaged, remove it, and start again")
@@ -123,7 +123,7 @@ fn open_repeating(
     let stored = found.keyring().context("failed to read the key ring")?;
     let keyring = key_ring::open_found(stored, vault_keys, !found.is_empty())?;
     let log = SharedLog::claim(journal, &found).context("failed to claim the log")?;
-    log.lead(&disk)?;
+    log.replicate_into(&disk)?;
     Ok((disk, keyring, Some(log)))
 }
 

@@ -8,14 +8,14 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use futures_util::{StreamExt, stream};
 use till_shared::{JournalCopy, JournalStatus, RowsOf, SharedJournal, SharedRows, exported_to, status};
-use till_storage::engine::{Engine as DiskEngine, RepeatsRows};
+use till_storage::engine::{Engine as DiskEngine, RowReplica};
 use till_storage::turns::Turns;
 
 use crate::configuration::JournalConfiguration;
 use crate::service::Service;
 
 /// The pause between two looks for merchants of which the store may lack something.
-const FOLLOW_PAUSE: Duration = Duration::from_secs(1);
+const FETCH_PAUSE: Duration = Duration::from_secs(1);
 
 /// The pause between two looks at the state of the database.
 const LOOK_PAUSE: Duration = Duration::from_secs(10);
@@ -60,9 +60,9 @@ impl SharedLog {
     /// # Errors
     /// The database cannot be reached, or another server has claimed the log since it was found.
     pub(super) fn claim(configuration: &JournalConfiguration, found: &JournalCopy) -> anyhow::Result<SharedLog> {
-        let journal = SharedJournal::open(&configuration.database, Arc::new(end_as_fenced))?;
+        let journal = SharedJournal::open(&configuration.database, Arc::new(end_fenced_process))?;
         // The epochs of the store begin with the number that this claim was to have.
-        if journal.claim() != found.to_repeat().claim {
+        if journal.claim() != found.replicated_log().claim {
             bail!("another server has claimed the log at the same time; start this one again if it is to have it");
         }
         tracing::info!("the log is claimed");
@@ -73,14 +73,14 @@ impl SharedLog {
     ///
     /// # Errors
     /// The database cannot be read, or the store not be written.
-    pub(super) fn lead(&self, disk: &DiskEngine) -> anyhow::Result<()> {
+    pub(super) fn replicate_into(&self, disk: &DiskEngine) -> anyhow::Result<()> {
         let noted = disk.note_of_log().context("failed to read how much of the log the store has")?;
         if self.journal.compare(&noted, disk)? {
-            let merchants = self.journal.unfollowed().len();
+            let merchants = self.journal.lagging_merchants().len();
             tracing::warn!(merchants, "the data directory lacks a part of the log: it is fetched");
             self.journal.each_row_of_all(&mut |rows| disk.replace_rows(&rows))?;
         }
-        Ok(disk.follow(Arc::clone(&self.journal) as _)?)
+        Ok(disk.replicate(Arc::clone(&self.journal) as _)?)
     }
 
     /// Has an auxiliary database follow its rows elsewhere. One that lacks some of them is made anew, empty: it is to
@@ -88,13 +88,13 @@ impl SharedLog {
     ///
     /// # Errors
     /// The database cannot be read, or the auxiliary one not be written.
-    pub(super) fn lead_rows<D: RepeatsRows>(
+    pub(super) fn replicate_rows<D: RowReplica>(
         &self,
         of: RowsOf,
         directory: &Path,
         open: impl Fn() -> anyhow::Result<D>,
     ) -> anyhow::Result<(D, Filling)> {
-        let (place, mut database) = (self.journal.open_rows(of, Arc::new(end_as_fenced))?, open()?);
+        let (place, mut database) = (self.journal.open_rows(of, Arc::new(end_fenced_process))?, open()?);
         let noted = database.database().position().map_err(|reason| anyhow!("{}: {reason}", directory.display()))?;
         let is_whole = place.has_all(noted.as_deref());
         if !is_whole {
@@ -117,7 +117,7 @@ impl Filling {
     ///
     /// # Errors
     /// The other place cannot be read, or the database not be written.
-    pub(super) fn fill(self, database: &impl RepeatsRows) -> anyhow::Result<()> {
+    pub(super) fn fill(self, database: &impl RowReplica) -> anyhow::Result<()> {
         let Filling { place, is_whole } = self;
         if !is_whole {
             place.each_page(&mut |rows| database.take_over(&rows).map_err(anyhow::Error::msg))?;
@@ -129,7 +129,7 @@ impl Filling {
 
 /// Ends the process when another server has claimed the log. It must not be started again by itself: each of two
 /// servers would take the log from the other.
-fn end_as_fenced() {
+fn end_fenced_process() {
     tracing::error!("another server has claimed the log; this one stops");
     signal_hook::low_level::exit(EXIT_WHEN_FENCED)
 }
@@ -159,9 +159,9 @@ pub(super) fn watch(journal: Arc<SharedJournal>) -> std::io::Result<Turns> {
 }
 
 /// Fetches what the store may lack, also of merchants that nobody asks for: their timers and effects go on.
-pub(super) async fn follow(service: Weak<Service>, journal: Arc<SharedJournal>) -> Infallible {
+pub(super) async fn fetch_lagging_merchants(service: Weak<Service>, journal: Arc<SharedJournal>) -> Infallible {
     loop {
-        let lacking = journal.unfollowed();
+        let lacking = journal.lagging_merchants();
         let fetch = |merchant_id| {
             let service = service.upgrade();
             async move {
@@ -173,6 +173,6 @@ pub(super) async fn follow(service: Weak<Service>, journal: Arc<SharedJournal>) 
             }
         };
         stream::iter(lacking).for_each_concurrent(FETCHED_AT_ONCE, fetch).await;
-        tokio::time::sleep(FOLLOW_PAUSE).await;
+        tokio::time::sleep(FETCH_PAUSE).await;
     }
 }

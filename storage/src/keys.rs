@@ -178,7 +178,7 @@ pub enum MetaKey {
     /// The identity of the store.
     Identity,
     /// The identity of the log elsewhere that the store repeats, and how much of it the store has.
-    LogElsewhere,
+    RemoteLog,
 }
 
 impl MetaKey {
@@ -194,7 +194,7 @@ impl MetaKey {
             MetaKey::RowFormat => [b'R'],
             MetaKey::Starts => [b'S'],
             MetaKey::Identity => [b'I'],
-            MetaKey::LogElsewhere => [b'E'],
+            MetaKey::RemoteLog => [b'E'],
         }
     }
 }

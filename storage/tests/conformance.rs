@@ -17,7 +17,7 @@ use rocksdb::{DB, Options};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
 use till_shared::{JournalCopy, JournalSettings, SharedJournal, migrate};
-use till_storage::engine::{Engine, EngineOptions, RepeatedLog};
+use till_storage::engine::{Engine, EngineOptions, ReplicatedLog};
 use till_storage::family::Family;
 use till_storage::journal::record::{self, BODY_LEN_MAX};
 use till_storage::journal::{
@@ -96,7 +96,7 @@ struct Disk {
 }
 
 impl Disk {
-    fn open(directory: TempDir, disk_reserve_bytes: u64, repeats: Option<RepeatedLog>) -> Disk {
+    fn open(directory: TempDir, disk_reserve_bytes: u64, repeats: Option<ReplicatedLog>) -> Disk {
         let options = EngineOptions { disk_reserve_bytes, repeats, ..EngineOptions::new(directory.path()) };
         Disk { engine: Some(Engine::open(&options).expect("nothing is missing")), directory }
     }
@@ -171,10 +171,10 @@ struct Shared {
 impl Shared {
     fn over(directory: TempDir, disk_reserve_bytes: u64, settings: JournalSettings) -> Shared {
         let found = JournalCopy::open(&settings).expect("there is a log");
-        let disk = Disk::open(directory, disk_reserve_bytes, Some(found.to_repeat()));
+        let disk = Disk::open(directory, disk_reserve_bytes, Some(found.replicated_log()));
         let journal = Arc::new(SharedJournal::open(&settings, Arc::new(|| {})).expect("there is a log"));
         journal.compare(&disk.store().note_of_log().expect("readable"), disk.store()).expect("readable");
-        disk.store().follow(Arc::clone(&journal) as _).expect("it can be noted");
+        disk.store().replicate(Arc::clone(&journal) as _).expect("it can be noted");
         Shared { disk, journal, settings }
     }
 

@@ -84,7 +84,7 @@ impl<P: Personal> Load<P> {
             failed(reason)
         })?;
         let records = StagedRecords::new(merchant_id, Arc::clone(rows), personal, state);
-        let (store, rows, schedule) = (Arc::clone(store), Arc::clone(rows), SnapshotSchedule::after(bytes));
+        let (store, rows, schedule) = (Arc::clone(store), Arc::clone(rows), SnapshotSchedule::for_state(bytes));
         let (head, bytes_read, pending, derived_some) = (at, bytes, Pending::default(), false);
         Ok(Load {
             merchant_id,
@@ -156,7 +156,9 @@ impl<P: Personal> Load<P> {
 
     fn log_after(&self, head: Head) -> LogReader<'static> {
         let store = Arc::clone(&self.store);
-        LogReader::after(head, self.merchant_id, move |merchant_id, from, max| store.read(merchant_id, from, max))
+        LogReader::starting_after(head, self.merchant_id, move |merchant_id, from, max| {
+            store.read(merchant_id, from, max)
+        })
     }
 
     /// The record after `head`, which must exist.

@@ -46,11 +46,11 @@ impl SystemNames {
     /// The system's resolver.
     #[must_use]
     pub fn new() -> SystemNames {
-        SystemNames::within(LOOKUPS_MAX)
+        SystemNames::with_lookups(LOOKUPS_MAX)
     }
 
     /// The system's resolver, which looks at most this number of names up at once.
-    pub(super) fn within(lookups_max: usize) -> SystemNames {
+    pub(super) fn with_lookups(lookups_max: usize) -> SystemNames {
         SystemNames::by(|name| Ok((name, 0).to_socket_addrs()?.map(|address| address.ip()).collect()), lookups_max)
     }
 

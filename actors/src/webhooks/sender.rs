@@ -88,14 +88,14 @@ impl Sender {
     /// certificates that the system trusts.
     #[must_use]
     pub fn new(policy: AddressPolicy) -> Sender {
-        Sender::within(policy, SOCKETS_MAX)
+        Sender::with_sockets(policy, SOCKETS_MAX)
     }
 
     /// Like [`Sender::new`], with at most this number of sockets: attempts and look-ups have them in the usual
     /// proportion.
     #[must_use]
-    pub fn within(policy: AddressPolicy, sockets: usize) -> Sender {
-        let names = Arc::new(SystemNames::within(part_of(LOOKUPS_MAX, sockets)));
+    pub fn with_sockets(policy: AddressPolicy, sockets: usize) -> Sender {
+        let names = Arc::new(SystemNames::with_lookups(part_of(LOOKUPS_MAX, sockets)));
         let attempts = Arc::new(Semaphore::new(part_of(ATTEMPTS_MAX, sockets)));
         Sender { attempts, sockets, ..Sender::with_names(policy, names) }
     }

@@ -33,7 +33,7 @@ pub(super) fn record_authorization(
         AuthorizationResult::Approved { .. } => approve(records, &payment, result, is_open, context)?,
         AuthorizationResult::NeedsAction(required) if is_open => actions::required(&payment, required, context),
         AuthorizationResult::Processing if is_open => {
-            Decision { events: actions::taken(&payment).into_iter().collect(), ..Decision::nothing() }
+            Decision { events: actions::event_when_taken(&payment).into_iter().collect(), ..Decision::nothing() }
         }
         AuthorizationResult::NeedsAction(_) | AuthorizationResult::Processing => Decision::nothing(),
     };
@@ -103,7 +103,7 @@ fn declined(payment: &Payment, failure: Failure, authentication: Option<Authenti
     if payment.status.ruling(PaymentAction::Fail) == Ruling::Becomes(PaymentStatus::Failed) {
         let released_minor = payment.reserved_minor();
         let failed = Event::PaymentFailed { payment_id, released_minor, failure, authentication };
-        let events = actions::taken(payment).into_iter().chain([failed]).collect();
+        let events = actions::event_when_taken(payment).into_iter().chain([failed]).collect();
         return Decision { events, ..Decision::nothing() };
     }
     Decision::one(Event::LateCallEnded { payment_id, failure: Some(failure), returned_at: None })
@@ -126,7 +126,7 @@ fn approved(
     let Approval { settles_at_once, is_disputed, authentication, .. } = approval;
     let payment_id = payment.id;
     let authorized = Event::PaymentAuthorized { payment_id, authorization, authentication };
-    let events = actions::taken(payment).into_iter().chain([authorized]).collect();
+    let events = actions::event_when_taken(payment).into_iter().chain([authorized]).collect();
     let mut decision = Decision { events, ..Decision::nothing() };
     let amount = payment.money.amount;
     if captured {

@@ -27,7 +27,7 @@ pub(super) fn required(payment: &Payment, required: &RequiredAction, context: &C
 }
 
 /// The customer has acted: nothing when that is recorded, or was not asked for.
-pub(super) fn taken(payment: &Payment) -> Option<Event> {
+pub(super) fn event_when_taken(payment: &Payment) -> Option<Event> {
     payment.open_action_until().map(|_| Event::ActionTaken { payment_id: payment.id })
 }
 
@@ -45,7 +45,7 @@ pub(super) fn expired(payment: &Payment, now: Millis) -> Vec<Event> {
 }
 
 /// The time for an action is over. Nothing when the customer has acted or the payment has ended in another way.
-pub(super) fn due(records: &impl Records, id: PaymentId, now: Millis) -> Result<Vec<Event>, Unreadable> {
+pub(super) fn events_when_due(records: &impl Records, id: PaymentId, now: Millis) -> Result<Vec<Event>, Unreadable> {
     let is_due = |payment: &Arc<Payment>| payment.open_action_until().is_some_and(|until| until <= now);
     let payment = records.shared::<Payments>(id)?.filter(is_due);
     Ok(payment.map_or_else(Vec::new, |payment| expired(&payment, now)))

@@ -193,7 +193,7 @@ fn new_payment(
         instrument,
     };
     let initiation = initiation(checkout, &session, command);
-    let (made, payment_id) = initiate::made_of(records, &session, &initiation, Some(checkout.id), context)?;
+    let (made, payment_id) = initiate::payment_of(records, &session, &initiation, Some(checkout.id), context)?;
     let mut decision = given_up.map_or_else(Decision::nothing, |payment| actions::given_up(payment, context.now));
     let (answer, token_used_up) = (Answer::Session(session.id), session.instrument.single_token());
     decision.events.push(Event::SessionCreated { session, token_used_up });
@@ -251,12 +251,12 @@ pub(super) fn expire(
 ) -> Result<(Decision, Answer), DecisionError> {
     let id = records.id_of::<CheckoutsByExternalId>(named)?.ok_or(Refusal::CheckoutNotFound)?;
     let checkout = records.shared::<Checkouts>(id)?.ok_or(Refusal::CheckoutNotFound)?;
-    let ended = over(&checkout, context.now).filter(|_| !checkout.closes);
+    let ended = expiry_event(&checkout, context.now).filter(|_| !checkout.closes);
     Ok(ended.map_or_else(nothing, |event| (Decision::one(event), Answer::Changed(true))))
 }
 
 /// The event of a checkout that ends now, or takes no new payment from now on.
-fn over(checkout: &Checkout, at: Millis) -> Option<Event> {
+fn expiry_event(checkout: &Checkout, at: Millis) -> Option<Event> {
     let checkout_id = checkout.id;
     match checkout.stage().ruling(CheckoutAction::Expire) {
         CheckoutRuling::Expires => Some(Event::CheckoutExpired { checkout_id, at }),
@@ -271,12 +271,12 @@ fn over(checkout: &Checkout, at: Millis) -> Option<Event> {
 }
 
 /// The time of an open checkout is over, or the customer fields of one that has ended are to be erased.
-pub(super) fn due(records: &impl Records, id: CheckoutId, now: Millis) -> Result<Option<Event>, Unreadable> {
+pub(super) fn event_when_due(records: &impl Records, id: CheckoutId, now: Millis) -> Result<Option<Event>, Unreadable> {
     let Some(checkout) = records.shared::<Checkouts>(id)?.filter(|checkout| checkout.due() <= now) else {
         return Ok(None);
     };
     let has_ended = checkout.ended_at.is_some();
-    Ok(if has_ended { Some(Event::CheckoutCustomerErased { checkout_id: id }) } else { over(&checkout, now) })
+    Ok(if has_ended { Some(Event::CheckoutCustomerErased { checkout_id: id }) } else { expiry_event(&checkout, now) })
 }
 
 /// The keys in the vault that go with these events.
@@ -288,7 +288,7 @@ pub(super) fn vault_writes(events: &[Event]) -> impl Iterator<Item = VaultWrite>
 }
 
 /// The changes of checkouts that follow from the outcomes of their payments.
-pub(super) fn following(
+pub(super) fn events_after_payments(
     records: &impl Records,
     recorded: &[Event],
     context: &Context<'_>,
@@ -303,7 +303,7 @@ pub(super) fn following(
             continue;
         }
         let Some(checkout) = records.shared::<Checkouts>(checkout_id)? else { continue };
-        events.extend(after(&checkout, &payment, action, context.now));
+        events.extend(event_of_change(&checkout, &payment, action, context.now));
     }
     Ok(events)
 }
@@ -347,7 +347,7 @@ impl Outcome {
 }
 
 /// The change of a checkout after the outcome of a payment.
-fn after(checkout: &Checkout, payment: &Payment, action: CheckoutAction, at: Millis) -> Option<Event> {
+fn event_of_change(checkout: &Checkout, payment: &Payment, action: CheckoutAction, at: Millis) -> Option<Event> {
     if checkout.newest_payment() != Some(payment.id) {
         return None;
     }

@@ -41,9 +41,9 @@ pub fn decide(records: &impl Records, request: &Request, context: &mut Context<'
     }
     check_not_suspended(records.state(), request)?;
     let (mut decision, answer) = dispatch(records, request, context)?;
-    decision.events.extend(checkouts::following(records, &decision.events, context)?);
-    decision.events.extend(webhook_events::following(records, &decision.events, context)?);
-    let months = statements::before(records, &decision.events, context)?;
+    decision.events.extend(checkouts::events_after_payments(records, &decision.events, context)?);
+    decision.events.extend(webhook_events::events_for_webhooks(records, &decision.events, context)?);
+    let months = statements::months_to_close(records, &decision.events, context)?;
     decision.events.splice(..0, months);
     // An expired answer is replaced by the new one, and its data in the vault is removed.
     let left = earlier.filter(|earlier| earlier.answer != answer);

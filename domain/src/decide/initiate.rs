@@ -22,12 +22,12 @@ pub(super) fn initiate_payment(
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
     let session = active_session(records, command, context)?;
-    let (decision, payment_id) = made_of(records, &session, command, None, context)?;
+    let (decision, payment_id) = payment_of(records, &session, command, None, context)?;
     Ok((decision, Answer::Payment(payment_id)))
 }
 
 /// Makes a payment of a session that is active, or that the same decision creates for a checkout.
-pub(super) fn made_of(
+pub(super) fn payment_of(
     records: &impl Records,
     session: &Session,
     command: &InitiatePayment,

@@ -18,7 +18,7 @@ use crate::statement::{MonthBounds, MonthEntries, Statement, StatementPeriod, ba
 
 /// The events of months that precede those of a decision: the first decision that finds the balance open or opens it
 /// begins the first month, and every decision at or after the end of a month closes it.
-pub(super) fn before(
+pub(super) fn months_to_close(
     records: &impl Records,
     events: &[Event],
     context: &mut Context<'_>,

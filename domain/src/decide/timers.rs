@@ -42,10 +42,10 @@ fn fire(
     match timer.kind {
         TimerKind::Settle(transaction_id) => settle(records, transaction_id, timer.due, earlier, context),
         TimerKind::Lapse(payment_id) => Ok(operations::lapse(records, payment_id, context.now)?.into_iter().collect()),
-        TimerKind::ActionDue(id) => actions::due(records, id, context.now),
+        TimerKind::ActionDue(id) => actions::events_when_due(records, id, context.now),
         TimerKind::EvidenceDue(id) => Ok(disputes::evidence_due(records, id, context)?.into_iter().collect()),
         TimerKind::ExpireMetadata(id) => Ok(metadata::expire(records, id, timer.due, context)?.into_iter().collect()),
-        TimerKind::CheckoutDue(id) => Ok(checkouts::due(records, id, context.now)?.into_iter().collect()),
+        TimerKind::CheckoutDue(id) => Ok(checkouts::event_when_due(records, id, context.now)?.into_iter().collect()),
         TimerKind::EraseTokens(id) => token_uses::erase_with_customer(records, id, Some(timer.due), context),
         TimerKind::CloseStatement => Ok(Vec::new()), // Done before the transactions that become effective.
     }

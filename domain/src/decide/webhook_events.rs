@@ -13,7 +13,7 @@ use crate::webhook::{EventCheckout, WebhookEvent, WebhookEventKind, WebhookObjec
 use std::sync::Arc;
 
 /// The webhook events of the recorded events, each with its number.
-pub(super) fn following(
+pub(super) fn events_for_webhooks(
     records: &impl Records,
     recorded: &[Event],
     context: &mut Context<'_>,

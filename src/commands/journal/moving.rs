@@ -11,7 +11,7 @@ use till_operate::verify::{Report, VerifyOptions};
 use till_sandbox::book::RocksBook;
 use till_shared::{JournalCopy, JournalReader, RowsOf, SharedJournal, SharedRows, import as import_log, note_exported};
 use till_storage::deliveries::RocksDeliveries;
-use till_storage::engine::{Engine, EngineOptions, RepeatsRows, is_new};
+use till_storage::engine::{Engine, EngineOptions, RowReplica, is_new};
 
 use crate::commands::exit_code::ExitCode;
 use crate::commands::progress::{ProgressDisplay, Unit, say};
@@ -32,7 +32,7 @@ pub(super) fn import(configuration: &Configuration, journal: &JournalConfigurati
     // The key must be at hand before the directory is only a repetition of the log.
     open_stored_keyring(&Secrets::find_vault_keys(configuration)?, &store)?;
     let (deliveries, book) = (open_deliveries(configuration, data)?, RocksBook::open(&data.join(SANDBOX_DIRECTORY))?);
-    let beside: [(RowsOf, &dyn RepeatsRows); 2] = [(RowsOf::Deliveries, &deliveries), (RowsOf::Book, &book)];
+    let beside: [(RowsOf, &dyn RowReplica); 2] = [(RowsOf::Deliveries, &deliveries), (RowsOf::Book, &book)];
     let notes = notes(&NoteFiles(data.clone()))?;
     let mut shown = ProgressDisplay::begin("copied", Unit::Things("records"), None);
     let records = import_log(&journal.database, &store, &beside, &notes, &mut |records| shown.show(records))?;
@@ -112,7 +112,7 @@ fn embedded(
     book: Option<&dyn AcquirerBook>,
 ) -> anyhow::Result<Report> {
     let options = options(configuration, to);
-    let store = Engine::open(&EngineOptions { repeats: Some(log.to_repeat()), ..options.clone() })?;
+    let store = Engine::open(&EngineOptions { repeats: Some(log.replicated_log()), ..options.clone() })?;
     let mut shown = ProgressDisplay::begin("copied", Unit::Things("merchants"), None);
     log.copy_to(&store, &mut |merchants| shown.show(merchants))?;
     drop(shown);
@@ -136,7 +136,7 @@ fn open_deliveries(configuration: &Configuration, data: &Path) -> anyhow::Result
     Ok(RocksDeliveries::open(&directory, configuration.disk_reserve_bytes, configuration.open_time_max)?)
 }
 
-fn copy_rows(journal: &JournalConfiguration, of: RowsOf, to: &dyn RepeatsRows) -> anyhow::Result<()> {
+fn copy_rows(journal: &JournalConfiguration, of: RowsOf, to: &dyn RowReplica) -> anyhow::Result<()> {
     let rows = SharedRows::open(&journal.database, of, Arc::new(|| {}))?;
     rows.each_page(&mut |page| to.take_over(&page).map_err(anyhow::Error::msg))
 }

@@ -21,7 +21,7 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    pub(crate) fn over(store: Unlogged) -> Overlay {
+    pub(crate) fn new(store: Unlogged) -> Overlay {
         Overlay { store, waiting: RefCell::default(), waiting_bytes: Cell::new(0) }
     }
 

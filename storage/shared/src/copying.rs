@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
-use till_storage::engine::{Engine, RepeatedLog};
+use till_storage::engine::{Engine, ReplicatedLog};
 use till_storage::family::Family;
-use till_storage::journal::first_commit::{FirstCommit, FirstVerdict, LogElsewhere, WriteRows};
+use till_storage::journal::first_commit::{FirstCommit, FirstVerdict, RemoteLog, WriteRows};
 use till_storage::journal::{Append, CommitNumber, EncodedRecord, Head, Journal, JournalError};
 use till_storage::vault::VaultKey;
 
@@ -48,8 +48,8 @@ impl JournalCopy {
 
     /// The log, for the options of a store that repeats it. The number of the claim is that of the next one.
     #[must_use]
-    pub const fn to_repeat(&self) -> RepeatedLog {
-        RepeatedLog { identity: self.format.identity, claim: self.epoch + 1 }
+    pub const fn replicated_log(&self) -> ReplicatedLog {
+        ReplicatedLog { identity: self.format.identity, claim: self.epoch + 1 }
     }
 
     /// True when it has neither records nor rows.
@@ -75,7 +75,7 @@ impl JournalCopy {
     /// Fails when the database cannot be read, or the store not be written.
     pub fn copy_to(self, store: &Engine, progress: &mut dyn FnMut(u64)) -> Result<(), JournalError> {
         let log = Arc::new(self);
-        store.follow(Arc::clone(&log) as _)?;
+        store.replicate(Arc::clone(&log) as _)?;
         each_row_of_all(&log.reader, &mut |rows| store.replace_rows(&rows))?;
         for (merchant_id, done) in log.reader.merchants()?.into_iter().zip(1..) {
             let claim = store.claim(merchant_id)?;
@@ -92,7 +92,7 @@ impl FirstCommit for JournalCopy {
     }
 }
 
-impl LogElsewhere for JournalCopy {
+impl RemoteLog for JournalCopy {
     fn may_be_ahead(&self, merchant_id: MerchantId) -> bool {
         !self.copied.lock().contains(&merchant_id)
     }
@@ -106,11 +106,11 @@ impl LogElsewhere for JournalCopy {
         stored_after(&self.reader, merchant_id, head, RECORDS)?.ok_or_else(parted)
     }
 
-    fn each_of_its_rows(&self, merchant_id: MerchantId, write: &mut WriteRows<'_>) -> Result<(), JournalError> {
+    fn read_underived_rows(&self, merchant_id: MerchantId, write: &mut WriteRows<'_>) -> Result<(), JournalError> {
         each_row_of_vault(&self.reader, merchant_id, write)
     }
 
-    fn note_followed(&self, merchant_id: MerchantId) {
+    fn note_caught_up(&self, merchant_id: MerchantId) {
         self.copied.lock().insert(merchant_id);
     }
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use till_domain::ids::MerchantId;
-use till_storage::engine::{Engine, RepeatsRows};
+use till_storage::engine::{Engine, RowReplica};
 use till_storage::family::Family;
 use till_storage::journal::first_commit::{FirstRows, FirstVerdict};
 use till_storage::journal::layout::each_log;
-use till_storage::journal::{Append, CommitNumber, Epoch, Head, Journal, JournalError, following};
+use till_storage::journal::{Append, CommitNumber, Epoch, Head, Journal, JournalError, chained_records};
 use till_storage::rows::{RowPair, RowRange, RowReader, RowWrite, RowWrites};
 
 use crate::connection::Connection;
@@ -50,7 +50,7 @@ pub enum ImportError {
 pub fn import(
     settings: &JournalSettings,
     store: &Engine,
-    beside: &[(RowsOf, &dyn RepeatsRows)],
+    beside: &[(RowsOf, &dyn RowReplica)],
     notes: &[(&str, Vec<u8>)],
     progress: &mut dyn FnMut(u64),
 ) -> Result<u64, ImportError> {
@@ -76,7 +76,7 @@ pub fn import(
     }
     set_note(&mut connection, &settings.schema, IMPORT_UNDER_WAY, None)?;
     let complete = groups.lane.standing().complete(groups.lane.incarnation());
-    store.begin_repeating(&note_of(&format, &complete))?;
+    store.begin_replicating(&note_of(&format, &complete))?;
     Ok(records)
 }
 
@@ -109,7 +109,7 @@ impl Groups {
             let mut head = Head::EMPTY;
             while head.sequence < end.sequence {
                 let stored = store.read(merchant_id, head.sequence.next(), PAGE)?;
-                let records = following(merchant_id, head, stored.into_iter().map(|stored| stored.bytes))?;
+                let records = chained_records(merchant_id, head, stored.into_iter().map(|stored| stored.bytes))?;
                 let Some(last) = records.last() else { break };
                 head = last.head();
                 count += records.len() as u64;

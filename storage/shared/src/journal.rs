@@ -7,9 +7,9 @@ use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 use till_storage::commit::Histogram;
 use till_storage::family::Family;
-use till_storage::journal::first_commit::{FirstCommit, FirstVerdict, LogElsewhere, WriteRows};
+use till_storage::journal::first_commit::{FirstCommit, FirstVerdict, RemoteLog, WriteRows};
 use till_storage::journal::{
-    Append, CommitNumber, EncodedRecord, Head, JournalError, Sequence, following, layout, record,
+    Append, CommitNumber, EncodedRecord, Head, JournalError, Sequence, chained_records, layout, record,
 };
 use till_storage::rows::RowReader;
 use uuid::Uuid;
@@ -18,8 +18,8 @@ use crate::claim;
 use crate::connection::Connection;
 use crate::counts::SharedJournalStats;
 use crate::error::SharedJournalError;
-use crate::followed::{Complete, Lacking};
 use crate::lane::{Claimed, HeldBefore, Lane, OnRefusing};
+use crate::local_replica::{Complete, MissingRows};
 use crate::notes;
 use crate::reading::JournalReader;
 use crate::schema::Format;
@@ -92,7 +92,7 @@ impl SharedJournal {
         drop(self.on_refusing.set(refuse)); // The first one stays.
     }
 
-    /// Compares the log with a store, by the note that the store has of it, which [`LogElsewhere::position`] made.
+    /// Compares the log with a store, by the note that the store has of it, which [`RemoteLog::position`] made.
     /// Merchants of which the store may lack something are compared one by one before they are claimed. Returns true
     /// when there are some: rows of the directory may be missing then.
     ///
@@ -108,7 +108,7 @@ impl SharedJournal {
 
     /// The shards of which the store may lack commits: its number is another, or was counted under another holder.
     fn compare_counts(&self, noted: &[Complete]) -> BTreeSet<Shard> {
-        self.standing.followed.begin_at(noted);
+        self.standing.replica.begin_at(noted);
         let mut behind = BTreeSet::new();
         for (shard, Hold { commits, .. }) in self.standing.holds() {
             let stored = usize::try_from(shard).ok().and_then(|shard| noted.get(shard)).copied().unwrap_or_default();
@@ -135,7 +135,7 @@ impl SharedJournal {
             *records.entry(shard).or_insert(0) += i64::try_from(end.0).unwrap_or(i64::MAX);
             let here = layout::read_head(store, merchant_id)?.sequence;
             if here < end {
-                self.standing.followed.note_lacking(merchant_id);
+                self.standing.replica.note_lacking(merchant_id);
                 return Ok(());
             }
             let stored = layout::read_record(store, merchant_id, here)?;
@@ -197,8 +197,8 @@ impl SharedJournal {
 
     /// The merchants of which the local store may lack something.
     #[must_use]
-    pub fn unfollowed(&self) -> Vec<MerchantId> {
-        self.standing.followed.merchants()
+    pub fn lagging_merchants(&self) -> Vec<MerchantId> {
+        self.standing.replica.merchants()
     }
 
     /// A small note of the server's beside the log; none when there is none under the name.
@@ -262,13 +262,13 @@ impl FirstCommit for SharedJournal {
     }
 }
 
-impl LogElsewhere for SharedJournal {
+impl RemoteLog for SharedJournal {
     fn may_be_ahead(&self, merchant_id: MerchantId) -> bool {
-        self.standing.followed.may_lack(merchant_id)
+        self.standing.replica.may_lack(merchant_id)
     }
 
     fn may_have_told_more(&self, merchant_id: MerchantId) -> bool {
-        self.standing.followed.may_lack_what_was_told(merchant_id)
+        self.standing.replica.may_lack_what_was_told(merchant_id)
     }
 
     fn records_after(&self, merchant_id: MerchantId, head: Head) -> Result<Vec<EncodedRecord>, JournalError> {
@@ -279,8 +279,8 @@ impl LogElsewhere for SharedJournal {
         })
     }
 
-    fn each_of_its_rows(&self, merchant_id: MerchantId, write: &mut WriteRows<'_>) -> Result<(), JournalError> {
-        let Lacking { whole_vault, rows } = self.standing.followed.lacking(merchant_id);
+    fn read_underived_rows(&self, merchant_id: MerchantId, write: &mut WriteRows<'_>) -> Result<(), JournalError> {
+        let MissingRows { whole_vault, rows } = self.standing.replica.lacking(merchant_id);
         if whole_vault {
             each_row_of_vault(&self.reader, merchant_id, write)?;
         }
@@ -291,8 +291,8 @@ impl LogElsewhere for SharedJournal {
         Ok(())
     }
 
-    fn note_followed(&self, merchant_id: MerchantId) {
-        self.standing.followed.note_followed(merchant_id);
+    fn note_caught_up(&self, merchant_id: MerchantId) {
+        self.standing.replica.note_caught_up(merchant_id);
     }
 
     fn position(&self) -> Vec<u8> {
@@ -336,7 +336,7 @@ pub(crate) fn stored_after(
     if head != Head::EMPTY && !stored.next().is_some_and(is_head) {
         return Ok(None);
     }
-    following(merchant_id, head, stored).map(Some)
+    chained_records(merchant_id, head, stored).map(Some)
 }
 
 /// Passes on what belongs to no single merchant: the directory, and the key ring.

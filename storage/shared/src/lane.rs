@@ -15,7 +15,7 @@ use crate::claim;
 use crate::connection::Connection;
 use crate::counts::Counts;
 use crate::error::SharedJournalError;
-use crate::followed::Followed;
+use crate::local_replica::LocalReplica;
 use crate::schema::{Format, usable_format};
 use crate::seeking::Seeker;
 use crate::settings::JournalSettings;
@@ -66,7 +66,7 @@ impl Lane {
     ) -> Result<(Lane, Claimed), SharedJournalError> {
         let shards = |format: &Format| 0..=Shard::try_from(format.shards).unwrap_or(Shard::MAX) - 1;
         Lane::open(settings, shards, |holds, format| {
-            Standing::new(holds, Arc::new(Followed::new(format.shards)), counts, on_fenced, false)
+            Standing::new(holds, Arc::new(LocalReplica::new(format.shards)), counts, on_fenced, false)
         })
     }
 
@@ -80,7 +80,7 @@ impl Lane {
         Lane::open(
             settings,
             |_| shard..=shard,
-            |holds, format| Standing::new(holds, Arc::new(Followed::new(format.shards)), counts, on_fenced, true),
+            |holds, format| Standing::new(holds, Arc::new(LocalReplica::new(format.shards)), counts, on_fenced, true),
         )
     }
 
@@ -136,13 +136,13 @@ impl Lane {
                 outcomes.extend(refusable.iter().map(|append| (shard(append), refused.clone())));
             }
             for merchant_id in found {
-                standing.followed.note_lacking(merchant_id);
+                standing.replica.note_lacking(merchant_id);
                 ahead.insert(merchant_id, refused.clone());
             }
         }
         for (_, append) in batches {
             if let Some(FirstVerdict::Unknown(_)) = outcomes.get(&shard(append)) {
-                standing.followed.note_unwritten(append);
+                standing.replica.note_unwritten(append);
             }
         }
         let verdict = |append: &Append| {
@@ -236,7 +236,7 @@ impl Lane {
 
     /// The verdict on a write to a shard that is not held.
     pub(crate) fn verdict_without_hold(&self, shard: Shard) -> FirstVerdict {
-        match self.seeker.standing.followed.is_lost(shard) {
+        match self.seeker.standing.replica.is_lost(shard) {
             true => FirstVerdict::Unavailable(SharedJournalError::Lost.to_string()),
             false => FirstVerdict::Fenced,
         }

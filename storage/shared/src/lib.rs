@@ -11,7 +11,7 @@ mod connection;
 mod copying;
 mod counts;
 mod error;
-mod followed;
+mod local_replica;
 mod import;
 mod journal;
 mod lane;

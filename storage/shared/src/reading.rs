@@ -3,7 +3,7 @@
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 use till_storage::family::Family;
-use till_storage::journal::first_commit::{RowsThere, WriteRows};
+use till_storage::journal::first_commit::{RemoteRows, WriteRows};
 use till_storage::journal::record::HEADER_LEN;
 use till_storage::journal::{JournalError, Sequence};
 use till_storage::keys::KeyRange;
@@ -148,7 +148,7 @@ impl JournalReader {
     /// # Errors
     /// Fails when they cannot be read, and with the errors of `write`.
     pub fn each_page(&self, family: Family, range: KeyRange, write: &mut WriteRows<'_>) -> Result<(), JournalError> {
-        self.each_numbered_page(number_of(family), range, &mut |range, rows| write(RowsThere { family, range, rows }))
+        self.each_numbered_page(number_of(family), range, &mut |range, rows| write(RemoteRows { family, range, rows }))
     }
 
     /// The same by the number of the family in the table.

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::counts::Counts;
 use crate::error::SharedJournalError;
-use crate::followed::{Complete, Followed};
+use crate::local_replica::{Complete, LocalReplica};
 use crate::shard::{Hold, Holds, Shard};
 
 /// Called when another process has claimed what this one held.
@@ -38,7 +38,7 @@ struct State {
 pub(crate) struct Standing {
     state: Mutex<State>,
     changed: Condvar,
-    pub(crate) followed: Arc<Followed>,
+    pub(crate) replica: Arc<LocalReplica>,
     pub(crate) counts: Arc<Counts>,
     on_fenced: OnFenced,
     /// True for rows that belong to no log: the server goes on from what the database has of them.
@@ -59,13 +59,13 @@ pub(crate) enum Found {
 impl Standing {
     pub(crate) fn new(
         holds: Holds,
-        followed: Arc<Followed>,
+        replica: Arc<LocalReplica>,
         counts: Arc<Counts>,
         on_fenced: OnFenced,
         outlives_loss: bool,
     ) -> Standing {
         let state = Mutex::new(State { holds, ..State::default() });
-        let standing = Standing { state, changed: Condvar::new(), followed, counts, on_fenced, outlives_loss };
+        let standing = Standing { state, changed: Condvar::new(), replica, counts, on_fenced, outlives_loss };
         standing.note_shards();
         standing
     }
@@ -80,7 +80,7 @@ impl Standing {
 
     /// The commits up to which the store has everything once it has written the last group.
     pub(crate) fn complete(&self, holder: Uuid) -> Vec<Complete> {
-        self.followed.complete(holder, &self.state.lock().holds)
+        self.replica.complete(holder, &self.state.lock().holds)
     }
 
     /// Notes one more commit of shards.
@@ -100,7 +100,7 @@ impl Standing {
                 Err(SharedJournalError::Unreachable("the outcome of an earlier write is not known yet".to_owned()))
             }
             Found::Held(_) => Ok(()),
-            Found::NotHeld if self.followed.is_lost(shard) => Err(SharedJournalError::Lost),
+            Found::NotHeld if self.replica.is_lost(shard) => Err(SharedJournalError::Lost),
             Found::NotHeld => Err(SharedJournalError::Fenced),
         }
     }
@@ -231,7 +231,7 @@ impl Standing {
             self.counts.stats.lock().losses += 1;
         }
         self.state.lock().holds.remove(&shard);
-        self.followed.note_lost(shard, expected);
+        self.replica.note_lost(shard, expected);
         self.note_shards();
     }
 
@@ -240,7 +240,7 @@ impl Standing {
         if !self.outlives_loss {
             let held = self.state.lock().holds.len();
             let mut stats = self.counts.stats.lock();
-            (stats.shards_held, stats.shards_lost) = (held, self.followed.lost_count());
+            (stats.shards_held, stats.shards_lost) = (held, self.replica.lost_count());
         }
     }
 }

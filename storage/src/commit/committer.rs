@@ -185,7 +185,7 @@ impl Worker {
                 Pending::Append(append) => {
                     let Some(verdict) = verdicts.next() else { continue };
                     if let Some(head) = heads.get_mut(&append.merchant_id) {
-                        follow(head, append.new_head, &verdict);
+                        advance(head, append.new_head, &verdict);
                     }
                     self.complete_append(append, &verdict);
                 }
@@ -243,7 +243,7 @@ const fn is_failure(verdict: &AppendVerdict) -> bool {
 }
 
 /// Updates a merchant's durable head after an append.
-fn follow(head: &mut Result<Head, String>, new_head: Head, verdict: &AppendVerdict) {
+fn advance(head: &mut Result<Head, String>, new_head: Head, verdict: &AppendVerdict) {
     match verdict {
         AppendVerdict::Committed(_) => *head = Ok(new_head),
         AppendVerdict::Unknown(reason) | AppendVerdict::Ambiguous(reason) => *head = Err(reason.clone()),

@@ -11,8 +11,8 @@ use super::keys::{self, ValueKind};
 use super::sorted::{Changes, SortedRows, SortedView};
 use super::store::DeliveryStore;
 use crate::engine::{
-    AuxiliaryDatabase, DiskReserve, NoResult, POSITION_KEY, RepeatsRows, auxiliary_database_options, link_database,
-    walk, within,
+    AuxiliaryDatabase, DiskReserve, NoResult, POSITION_KEY, RowReplica, auxiliary_database_options, link_database,
+    run_within, walk,
 };
 use crate::journal::first_commit::FirstRows;
 use crate::keys::KeyRange;
@@ -73,7 +73,7 @@ fn opened(
     open: impl FnOnce(PathBuf) -> Result<DB, rocksdb::Error> + Send + 'static,
 ) -> Result<DB, DeliveriesError> {
     let place = directory.to_owned();
-    let opened = within(limit, move || open(place).map_err(rocksdb::Error::into_string));
+    let opened = run_within(limit, move || open(place).map_err(rocksdb::Error::into_string));
     let opened = opened.unwrap_or_else(|reason| Err(no_result(reason, limit)));
     opened.map_err(|reason| DeliveriesError::Unopened { directory: directory.to_owned(), reason })
 }
@@ -140,7 +140,7 @@ fn has_value(key: &[u8]) -> bool {
     keys::value_kind(key).is_some_and(|kind| kind != ValueKind::Nothing)
 }
 
-impl RepeatsRows for RocksDeliveries {
+impl RowReplica for RocksDeliveries {
     fn database(&self) -> &AuxiliaryDatabase {
         &self.rows().db
     }

@@ -124,7 +124,7 @@ impl AuxiliaryDatabase {
 }
 
 /// An auxiliary database that can repeat rows of another place.
-pub trait RepeatsRows {
+pub trait RowReplica {
     /// The database.
     fn database(&self) -> &AuxiliaryDatabase;
 

@@ -5,7 +5,7 @@ mod batch;
 mod copy;
 mod disk;
 mod file_watch;
-mod following;
+mod replica;
 mod format;
 pub mod high_water;
 mod identity;
@@ -26,8 +26,7 @@ mod unlogged;
 mod statistics;
 
 pub use auxiliary::{
-    AuxiliaryDatabase, POSITION_KEY, RepeatsRows, TakeRows, auxiliary_database_options, check_synced_logs,
-    link_database,
+    AuxiliaryDatabase, POSITION_KEY, RowReplica, TakeRows, auxiliary_database_options, check_synced_logs, link_database,
 };
 pub use copy::{
     BEFORE_DIRECTORY, MANIFEST_FILE, REPAIRED_DIRECTORY, RESTORING_FILE, is_repair_unfinished, mark_copy, refuse_unfit,
@@ -37,10 +36,10 @@ pub use file_watch::{FileWatch, OnFileGone};
 pub use format::{FORMAT, ROW_FORMAT};
 pub use identity::StoreIdentity;
 pub use open::is_new;
-pub use options::{EngineOptions, RepeatedLog};
+pub use options::{EngineOptions, ReplicatedLog};
 pub(crate) use read::walk;
 pub use refusal::{CloseError, OpenError};
 pub use stopped::{HeldDirectory, StoppedStore};
 pub use store::Engine;
-pub use time_limit::{NoResult, within};
+pub use time_limit::{NoResult, run_within};
 pub use unlogged::{Unlogged, UnloggedWrite};

@@ -12,13 +12,13 @@ const TABLE_IS_DAMAGED: &str = "a table is damaged, and no checkpoint is taken: 
     when rows are affected, run `till repair rows`, or restore the directory (docs/repair.md, \"A damaged table\")";
 
 /// A reader of a running store.
-pub(super) struct Noting<'a, R> {
+pub(super) struct DamageReportingReader<'a, R> {
     pub(super) reader: R,
     /// The data directory.
     pub(super) directory: &'a Path,
 }
 
-impl<R> Noting<'_, R> {
+impl<R> DamageReportingReader<'_, R> {
     fn noted<T>(&self, read: Result<T, RowError>) -> Result<T, RowError> {
         if let Err(RowError::Unreadable { reason, .. }) = &read {
             note_damage(self.directory, reason);
@@ -27,7 +27,7 @@ impl<R> Noting<'_, R> {
     }
 }
 
-impl<R: RowReader> RowReader for Noting<'_, R> {
+impl<R: RowReader> RowReader for DamageReportingReader<'_, R> {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
         self.noted(self.reader.get(family, key))
     }

@@ -30,7 +30,7 @@ use super::record_headers::replace_recycled_types;
 use super::refusal::OpenError;
 use super::settings::{self, Purpose};
 use super::table_damage;
-use super::time_limit::{NoResult, within};
+use super::time_limit::{NoResult, run_within};
 
 /// A database that is open for writing, with every acknowledged commit.
 pub(super) struct Opened {
@@ -189,7 +189,7 @@ impl OpenAttempt<'_> {
             let db = DB::open_cf_descriptors_read_only(&database, db_dir, settings::families(&options), false);
             survey(&db.map_err(rocksdb::Error::into_string)?).map_err(|error| error.to_string())
         };
-        let survey = match flatten(within(self.options.open_limit, read)) {
+        let survey = match flatten(run_within(self.options.open_limit, read)) {
             Ok(survey) => survey,
             Err(Closed::Said(_)) if self.gives_up(marked) => return Ok(None),
             Err(closed) => return Err(self.closed(closed)),
@@ -232,7 +232,7 @@ impl OpenAttempt<'_> {
             let db = DB::open_cf_descriptors(&database, db_dir, settings::families(&options));
             db.map(|db| (db, database)).map_err(rocksdb::Error::into_string)
         };
-        flatten(within(self.options.open_limit, open)).map_err(|closed| self.closed(closed))
+        flatten(run_within(self.options.open_limit, open)).map_err(|closed| self.closed(closed))
     }
 
     /// Records the start, and with it the commits that an operator gave up: their numbers are never used again.
@@ -253,7 +253,7 @@ impl OpenAttempt<'_> {
         batch.put_cf(meta, MetaKey::Starts.encode(), starts.to_be_bytes());
         batch.put_cf(meta, MetaKey::Identity.encode(), identity.0);
         if let Some(log) = self.options.repeats.filter(|_| survey.repeats.is_none()) {
-            batch.put_cf(meta, MetaKey::LogElsewhere.encode(), log.identity);
+            batch.put_cf(meta, MetaKey::RemoteLog.encode(), log.identity);
         }
         if found < marked {
             tracing::warn!(first = %found.next(), last = %marked, "acknowledged commits were given up");
@@ -345,9 +345,7 @@ fn survey(db: &DB) -> Result<Survey, RowError> {
         format: read_meta_number(&reader, MetaKey::Format)?.map(u32::from_be_bytes),
         row_format: read_meta_number(&reader, MetaKey::RowFormat)?.map(u32::from_be_bytes),
         starts: read_meta_number(&reader, MetaKey::Starts)?.map_or(0, u64::from_be_bytes),
-        repeats: reader
-            .get(Family::Meta, &MetaKey::LogElsewhere.encode())?
-            .and_then(|note| note.first_chunk().copied()),
+        repeats: reader.get(Family::Meta, &MetaKey::RemoteLog.encode())?.and_then(|note| note.first_chunk().copied()),
     })
 }
 

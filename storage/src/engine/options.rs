@@ -28,12 +28,12 @@ pub struct EngineOptions {
     pub accept_loss_up_to: Option<CommitNumber>,
     /// The log elsewhere that the store repeats. Its writes are not synced then, and its mark does not count: what a
     /// crash takes is fetched again.
-    pub repeats: Option<RepeatedLog>,
+    pub repeats: Option<ReplicatedLog>,
 }
 
 /// A log elsewhere that a store repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RepeatedLog {
+pub struct ReplicatedLog {
     /// Its identity.
     pub identity: [u8; 16],
     /// The number of the claim that follows, above those of all claims before: epochs begin with it, or with the number

@@ -21,7 +21,7 @@ use super::manifest;
 use super::read::Live;
 use super::refusal::OpenError;
 use super::settings::{self, Purpose};
-use super::time_limit::{NoResult, within};
+use super::time_limit::{NoResult, run_within};
 
 /// The store of a stopped server. While it is open no server can start on it.
 pub struct StoppedStore {
@@ -85,7 +85,7 @@ impl HeldDirectory {
             let db = DB::open_cf_descriptors_read_only(&database, opened, descriptors, false);
             db.map_err(rocksdb::Error::into_string)
         };
-        match within(limit, open) {
+        match run_within(limit, open) {
             Ok(opened) => opened.map_err(|reason| OpenError::Damaged { reason }),
             Err(NoResult::TimedOut) => Err(OpenError::TimedOut { limit, acknowledged: self.mark.commit }),
             Err(NoResult::Died) => Err(OpenError::Damaged { reason: "the opening thread died".to_owned() }),

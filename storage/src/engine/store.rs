@@ -15,7 +15,7 @@ use crate::archive_queue::queue_value;
 use crate::commit::Histogram;
 use crate::family::Family;
 use crate::journal::claims::{Claims, WriteOutcome, WritePlan};
-use crate::journal::first_commit::{FirstCommit, LogElsewhere};
+use crate::journal::first_commit::{FirstCommit, RemoteLog};
 use crate::journal::layout::{self, WriteSink};
 use crate::journal::{Append, AppendVerdict, Claim, Journal, JournalError, LaggingRows, StoredRecord, StoredSnapshot};
 use crate::keys::{MetaKey, UnarchivedKey};
@@ -29,7 +29,7 @@ use super::disk::{DiskReserve, FIGURE_AGE_MAX};
 use super::high_water::HighWater;
 use super::identity::StoreIdentity;
 use super::mark_keeper::MarkKeeper;
-use super::noting::{Noting, note_damage};
+use super::noting::{DamageReportingReader, note_damage};
 use super::open::{self, Opened};
 use super::read::{self, Live, SnapshotReader, handle};
 use super::refusal::{CloseError, OpenError};
@@ -55,7 +55,7 @@ pub struct Engine {
     was_closed: bool,
     queues_for_archive: bool,
     first_commit: Mutex<Option<Arc<dyn FirstCommit>>>,
-    log_elsewhere: OnceLock<Arc<dyn LogElsewhere>>,
+    remote_log: OnceLock<Arc<dyn RemoteLog>>,
     /// Write options: each write is on the disk when it returns, unless the store repeats a log that is elsewhere.
     write_options: WriteOptions,
     write_times: Histogram,
@@ -106,7 +106,7 @@ impl Engine {
             was_closed: opened.was_closed,
             queues_for_archive: options.queues_for_archive,
             first_commit: Mutex::default(),
-            log_elsewhere: OnceLock::new(),
+            remote_log: OnceLock::new(),
             write_options: settings::logged_write(options.repeats.is_none()),
             write_times: Histogram::default(),
             background_errors_asked: AtomicU64::new(0),
@@ -146,16 +146,16 @@ impl Engine {
     ///
     /// # Errors
     /// It cannot be noted how much of the log the store has.
-    pub fn follow(&self, log: Arc<dyn LogElsewhere>) -> Result<(), JournalError> {
-        if self.repeats && self.log_elsewhere.set(Arc::clone(&log)).is_ok() {
-            self.begin_repeating(&log.position())?;
+    pub fn replicate(&self, log: Arc<dyn RemoteLog>) -> Result<(), JournalError> {
+        if self.repeats && self.remote_log.set(Arc::clone(&log)).is_ok() {
+            self.begin_replicating(&log.position())?;
             self.commit_first_in(log);
         }
         Ok(())
     }
 
-    pub(super) fn log_elsewhere(&self) -> Option<&dyn LogElsewhere> {
-        self.log_elsewhere.get().map(Arc::as_ref)
+    pub(super) fn remote_log(&self) -> Option<&dyn RemoteLog> {
+        self.remote_log.get().map(Arc::as_ref)
     }
 
     fn first_commit(&self) -> Option<Arc<dyn FirstCommit>> {
@@ -195,10 +195,10 @@ impl Engine {
         }
         // A store that has been made one of its own has no note any more, and what is under way there is not here.
         let repeats = self.note_of_log().is_ok_and(|note| !note.is_empty()) && !self.claims.is_writing();
-        if let Some(log) = self.log_elsewhere().filter(|_| repeats) {
+        if let Some(log) = self.remote_log().filter(|_| repeats) {
             let note = self.db.put_cf_opt(
                 handle(&self.db, Family::Meta),
-                MetaKey::LogElsewhere.encode(),
+                MetaKey::RemoteLog.encode(),
                 log.position(),
                 &self.write_options,
             );
@@ -278,8 +278,8 @@ impl Engine {
     }
 
     /// Reads of the present state.
-    fn live(&self) -> Noting<'_, Live<'_>> {
-        Noting { reader: Live(&self.db), directory: &self.directory }
+    fn live(&self) -> DamageReportingReader<'_, Live<'_>> {
+        DamageReportingReader { reader: Live(&self.db), directory: &self.directory }
     }
 
     /// Notes the damage that a flush or compaction in the background has met. RocksDB then refuses every write, and
@@ -393,8 +393,8 @@ impl Engine {
                 before = commit;
             }
         }
-        if let Some(log) = self.log_elsewhere() {
-            sink.put(Family::Meta, &MetaKey::LogElsewhere.encode(), &log.position());
+        if let Some(log) = self.remote_log() {
+            sink.put(Family::Meta, &MetaKey::RemoteLog.encode(), &log.position());
         }
         let started = Instant::now();
         self.db.write_opt(sink.finish(), &self.write_options).map_err(rocksdb::Error::into_string)?;
@@ -478,7 +478,7 @@ fn bytes_of(group: &[Append]) -> u64 {
 impl Journal for Engine {
     fn claim(&self, merchant_id: MerchantId) -> Result<Claim, JournalError> {
         let mut claim = self.claim_fetched(merchant_id)?;
-        while self.log_elsewhere().is_some_and(|log| log.may_be_ahead(merchant_id)) {
+        while self.remote_log().is_some_and(|log| log.may_be_ahead(merchant_id)) {
             // The claim has waited for a batch that was written there and not here.
             self.release(merchant_id, claim.epoch);
             claim = self.claim_fetched(merchant_id)?;
@@ -510,7 +510,7 @@ impl Journal for Engine {
     }
 
     fn refusal(&self) -> Option<String> {
-        self.log_elsewhere().and_then(|log| log.refusal())
+        self.remote_log().and_then(|log| log.refusal())
     }
 
     fn is_short_of_space(&self) -> bool {
@@ -561,7 +561,7 @@ impl RowStore for Engine {
     }
 
     fn view(&self) -> Box<dyn RowReader + '_> {
-        Box::new(Noting { reader: SnapshotReader::now(&self.db), directory: &self.directory })
+        Box::new(DamageReportingReader { reader: SnapshotReader::now(&self.db), directory: &self.directory })
     }
 
     fn applied(&self, merchant_id: MerchantId) -> Result<Head, RowError> {
@@ -569,12 +569,12 @@ impl RowStore for Engine {
     }
 
     fn gate(&self, merchant_id: MerchantId) -> Result<RowGate, RowError> {
-        let is_ahead = self.log_elsewhere().is_some_and(|log| log.may_have_told_more(merchant_id));
+        let is_ahead = self.remote_log().is_some_and(|log| log.may_have_told_more(merchant_id));
         // Once caught up, always caught up: every append writes head and position together.
         if !is_ahead && self.caught_up.read().contains(&merchant_id) {
             return Ok(RowGate::Open);
         }
-        let moment = Noting { reader: SnapshotReader::now(&self.db), directory: &self.directory };
+        let moment = DamageReportingReader { reader: SnapshotReader::now(&self.db), directory: &self.directory };
         let applied = layout::read_applied(&moment, merchant_id)?;
         let head = layout::read_head(&moment, merchant_id)?;
         if is_ahead || applied != head {

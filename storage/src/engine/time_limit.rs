@@ -17,7 +17,10 @@ pub enum NoResult {
 ///
 /// # Errors
 /// [`NoResult`] when it has not ended by then, or never will.
-pub fn within<T: Send + 'static>(limit: Duration, call: impl FnOnce() -> T + Send + 'static) -> Result<T, NoResult> {
+pub fn run_within<T: Send + 'static>(
+    limit: Duration,
+    call: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, NoResult> {
     let (sender, receiver) = channel();
     // After the time limit the result is dropped with the channel.
     let run = move || drop(sender.send(call()));
@@ -37,8 +40,8 @@ mod tests {
         let hang = || loop {
             std::thread::park();
         };
-        assert_eq!(within::<()>(Duration::from_millis(10), hang), Err(NoResult::TimedOut));
-        assert_eq!(within(Duration::from_secs(60), || 7), Ok(7));
-        assert_eq!(within::<()>(Duration::from_secs(60), || panic!("as planned")), Err(NoResult::Died));
+        assert_eq!(run_within::<()>(Duration::from_millis(10), hang), Err(NoResult::TimedOut));
+        assert_eq!(run_within(Duration::from_secs(60), || 7), Ok(7));
+        assert_eq!(run_within::<()>(Duration::from_secs(60), || panic!("as planned")), Err(NoResult::Died));
     }
 }

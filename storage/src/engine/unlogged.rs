@@ -12,7 +12,7 @@ use super::EngineOptions;
 use super::read::{Live, handle};
 use super::refusal::OpenError;
 use super::settings::{self, Purpose};
-use super::time_limit::within;
+use super::time_limit::run_within;
 
 /// A key and its value, or its removal when there is no value.
 pub type UnloggedWrite<'w> = (Family, &'w [u8], Option<&'w [u8]>);
@@ -102,7 +102,7 @@ fn open_without_compaction(options: &EngineOptions, db_dir: &Path, is_strict: bo
         let families = settings::families_without_compaction(&copy);
         DB::open_cf_descriptors(&database, db_dir, families).map_err(rocksdb::Error::into_string)
     };
-    within(options.open_limit, open).unwrap_or_else(|_| Err("opening the copy did not end in time".to_owned()))
+    run_within(options.open_limit, open).unwrap_or_else(|_| Err("opening the copy did not end in time".to_owned()))
 }
 
 impl RowReader for Unlogged {

@@ -62,7 +62,7 @@ impl FirstVerdict {
 
 /// A place that has the logs themselves, so that the store only repeats it: what is written there first may be missing
 /// here, and is fetched before a log is claimed.
-pub trait LogElsewhere: FirstCommit {
+pub trait RemoteLog: FirstCommit {
     /// True when the place may have something of a merchant that the store does not have. Does not wait.
     fn may_be_ahead(&self, merchant_id: MerchantId) -> bool;
 
@@ -80,10 +80,10 @@ pub trait LogElsewhere: FirstCommit {
     ///
     /// # Errors
     /// Fails when the place cannot be read, and with the errors of `write`.
-    fn each_of_its_rows(&self, merchant_id: MerchantId, write: &mut WriteRows<'_>) -> Result<(), JournalError>;
+    fn read_underived_rows(&self, merchant_id: MerchantId, write: &mut WriteRows<'_>) -> Result<(), JournalError>;
 
     /// Notes that the store has everything that the place had of a merchant before it was asked for it.
-    fn note_followed(&self, merchant_id: MerchantId);
+    fn note_caught_up(&self, merchant_id: MerchantId);
 
     /// The note of how much of the place the store has, once it has written what the place confirmed last. The store
     /// keeps it with what it writes.
@@ -91,11 +91,11 @@ pub trait LogElsewhere: FirstCommit {
 }
 
 /// A function that writes rows to the store.
-pub type WriteRows<'w> = dyn FnMut(RowsThere) -> Result<(), JournalError> + 'w;
+pub type WriteRows<'w> = dyn FnMut(RemoteRows) -> Result<(), JournalError> + 'w;
 
 /// Every row of a family in a range of keys.
 #[derive(Clone, PartialEq, Eq)]
-pub struct RowsThere {
+pub struct RemoteRows {
     /// The family.
     pub family: Family,
     /// The range.

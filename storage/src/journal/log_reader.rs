@@ -49,7 +49,7 @@ impl LogRecord {
     ///
     /// # Errors
     /// [`LogRecordError`].
-    pub fn after(
+    pub fn read_after(
         merchant_id: MerchantId,
         before: Head,
         stored: &StoredRecord,
@@ -104,7 +104,7 @@ pub struct LogReader<'a> {
 
 impl<'a> LogReader<'a> {
     /// Begins after `head`. `read` is [`super::Journal::read`], or returns records in the same way.
-    pub fn after(
+    pub fn starting_after(
         head: Head,
         merchant_id: MerchantId,
         read: impl Fn(MerchantId, Sequence, usize) -> Result<Vec<StoredRecord>, JournalError> + 'a,
@@ -122,7 +122,7 @@ impl<'a> LogReader<'a> {
             self.page = (self.read)(self.merchant_id, sequence, RECORDS_PER_READ)?.into_iter();
         }
         let Some(stored) = self.page.next() else { return Ok(None) };
-        let record = LogRecord::after(self.merchant_id, self.at, &stored, personal);
+        let record = LogRecord::read_after(self.merchant_id, self.at, &stored, personal);
         let record = record.map_err(|source| LogError::Record { sequence, source })?;
         self.at = record.head();
         Ok(Some(record))
@@ -133,7 +133,7 @@ impl<'a> LogReader<'a> {
 ///
 /// # Errors
 /// [`JournalError::Record`] names the first that does not, or is damaged.
-pub fn following(
+pub fn chained_records(
     merchant_id: MerchantId,
     head: Head,
     stored: impl Iterator<Item = Vec<u8>>,

@@ -17,7 +17,7 @@ pub use append::{Append, AppendVerdict, SnapshotWrite};
 pub use contract::{Claim, Journal, JournalError, READ_BYTES_MAX, StoredRecord};
 pub(crate) use lagging::LaggingRows;
 pub use layout::{decode_stored, read_record_time};
-pub use log_reader::{LogError, LogReader, LogRecord, LogRecordError, following};
+pub use log_reader::{LogError, LogReader, LogRecord, LogRecordError, chained_records};
 pub use record::{DecodedRecord, EncodedRecord, RecordError, RecordHeader, RecordType};
 pub use snapshot::StoredSnapshot;
 pub use snapshot_schedule::SnapshotSchedule;

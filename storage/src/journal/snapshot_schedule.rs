@@ -23,7 +23,7 @@ pub struct SnapshotSchedule {
 impl SnapshotSchedule {
     /// Begins after a snapshot whose state has this many bytes, 0 without a snapshot.
     #[must_use]
-    pub const fn after(state_bytes: usize) -> SnapshotSchedule {
+    pub const fn for_state(state_bytes: usize) -> SnapshotSchedule {
         SnapshotSchedule { state_bytes, record_bytes: 0 }
     }
 
@@ -36,7 +36,7 @@ impl SnapshotSchedule {
     pub fn count_batch(&mut self, append: &Append) {
         append.records.iter().for_each(|record| self.count(record.bytes.len()));
         if let Some(snapshot) = &append.snapshot {
-            *self = SnapshotSchedule::after(snapshot.bytes.len());
+            *self = SnapshotSchedule::for_state(snapshot.bytes.len());
         }
     }
 
@@ -54,12 +54,12 @@ mod tests {
 
     /// The positions of the snapshots among `records` records of this size.
     fn snapshots(state_bytes: usize, records: u64, record_bytes: usize) -> Vec<u64> {
-        let mut schedule = SnapshotSchedule::after(state_bytes);
+        let mut schedule = SnapshotSchedule::for_state(state_bytes);
         let mut is_due = |at: &u64| {
             let is_due = schedule.is_due(Sequence(*at), record_bytes);
             schedule.count(record_bytes);
             if is_due {
-                schedule = SnapshotSchedule::after(state_bytes);
+                schedule = SnapshotSchedule::for_state(state_bytes);
             }
             is_due
         };

@@ -13,7 +13,7 @@ use rocksdb::{DB, Direction, IteratorMode, Options, WriteBatch, WriteOptions};
 
 use till_operate::acquirer_book::{CopiedBook, LinkFiles};
 use till_storage::engine::{
-    AuxiliaryDatabase, DiskReserve, POSITION_KEY, RepeatsRows, auxiliary_database_options, link_database, within,
+    AuxiliaryDatabase, DiskReserve, POSITION_KEY, RowReplica, auxiliary_database_options, link_database, run_within,
 };
 use till_storage::journal::first_commit::FirstRows;
 use till_storage::rows::RowPair;
@@ -75,7 +75,7 @@ impl RocksBook {
     /// The errors of [`RocksBook::open`]; [`BookError::TimedOut`] when it did not end in time.
     pub fn open_within(limit: Duration, directory: &Path) -> Result<RocksBook, BookError> {
         let directory: PathBuf = directory.to_owned();
-        within(limit, move || RocksBook::open(&directory)).unwrap_or(Err(BookError::TimedOut))
+        run_within(limit, move || RocksBook::open(&directory)).unwrap_or(Err(BookError::TimedOut))
     }
 
     fn writing(&self) -> MutexGuard<'_, DiskReserve> {
@@ -98,7 +98,7 @@ impl RocksBook {
     /// The errors of [`RocksBook::open_read_only`]; [`BookError::TimedOut`] when it did not end in time.
     pub fn open_read_only_within(limit: Duration, directory: &Path) -> Result<RocksBook, BookError> {
         let directory: PathBuf = directory.to_owned();
-        let opened = within(limit, move || RocksBook::open_read_only(&directory));
+        let opened = run_within(limit, move || RocksBook::open_read_only(&directory));
         opened.unwrap_or(Err(BookError::TimedOut))
     }
 }
@@ -156,7 +156,7 @@ fn write_first(first: &dyn FirstRows, lines: &[BookLine]) -> Result<Vec<u8>, Str
     first.write(&rows, &[])
 }
 
-impl RepeatsRows for RocksBook {
+impl RowReplica for RocksBook {
     fn database(&self) -> &AuxiliaryDatabase {
         &self.db
     }

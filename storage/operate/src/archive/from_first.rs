@@ -24,7 +24,7 @@ pub fn begin_with_first(options: &EngineOptions, archive: &Path, keyring: Vec<u8
     let chain = SegmentChain::read(archive)?;
     Engine::open(options)?.close().map_err(ArchiveError::store)?;
     let restoring = Restoring::of_new_store(archive, &options.directory).map_err(ArchiveError::store)?;
-    let overlay = Overlay::over(Unlogged::restoring(options)?);
+    let overlay = Overlay::new(Unlogged::restoring(options)?);
     overlay.set(Family::Meta, MetaKey::Identity.encode().to_vec(), Some(chain.store()?.0.to_vec()));
     overlay.set(Family::Vault, VaultKey::Keyring.encode().to_vec(), Some(keyring));
     overlay.finish()?;

@@ -61,7 +61,7 @@ pub struct Restored {
 /// # Errors
 /// [`ArchiveError`].
 pub fn begin_anew(options: &EngineOptions) -> Result<(), ArchiveError> {
-    let overlay = Overlay::over(Unlogged::restoring(options)?);
+    let overlay = Overlay::new(Unlogged::restoring(options)?);
     let last = last_commit(&overlay)?;
     become_another(&overlay)?;
     overlay.finish()?;
@@ -82,7 +82,7 @@ pub fn restore_to(
     tell: &mut dyn FnMut(u64),
 ) -> Result<Restored, ArchiveError> {
     let chain = SegmentChain::read(archive)?;
-    let overlay = Overlay::over(Unlogged::restoring(options)?);
+    let overlay = Overlay::new(Unlogged::restoring(options)?);
     let base = last_commit(&overlay)?;
     check_begin(&chain, base)?;
     let mut replay = ArchiveReplay::new(&overlay, keyring, Agreement::of(book), until, base);
@@ -265,7 +265,7 @@ impl<'a> ArchiveReplay<'a> {
     fn apply_record(&mut self, commit: &ArchivedCommit, bytes: &[u8], head: Head) -> Result<Head, String> {
         let (merchant_id, stored) = (commit.merchant_id, StoredRecord { commit: commit.commit, bytes: bytes.to_vec() });
         let mut personal = MerchantReader::new(merchant_id, Some(Arc::clone(self.keyring)), self.overlay);
-        let record = LogRecord::after(merchant_id, head, &stored, &personal).map_err(|error| error.to_string())?;
+        let record = LogRecord::read_after(merchant_id, head, &stored, &personal).map_err(|error| error.to_string())?;
         let rows = fold(self.overlay, merchant_id, &record.mutation, &mut personal).map_err(|error| error.reason)?;
         for row in rows {
             self.book.add(merchant_id, row).map_err(|error| error.chain())?;

@@ -52,7 +52,7 @@ fn fold(
 ) -> Result<MerchantState, ArchiveError> {
     let personal = MerchantReader::new(merchant_id, Some(Arc::clone(keyring)), overlay);
     let read = |merchant_id, from, max| layout::read_records(overlay, merchant_id, from, max);
-    let mut log = LogReader::after(at, merchant_id, read);
+    let mut log = LogReader::starting_after(at, merchant_id, read);
     while at.sequence < end.sequence {
         let record = log.next(&personal).map_err(ArchiveError::store)?;
         let missing = || ArchiveError::store(format!("the log of {merchant_id} ends before its head"));

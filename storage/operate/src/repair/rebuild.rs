@@ -147,7 +147,7 @@ impl Rebuild<'_> {
     fn rewrite(&self, tell: &mut dyn FnMut(&VerifyProgress)) -> Result<(), RepairError> {
         let emptied: &[Family] = if self.merchant_id.is_none() { &DERIVED } else { &[] };
         let copy = Unlogged::repairing(self.workshop.held().options(), &self.workshop.copy(), emptied)?;
-        let copy = Overlay::over(copy);
+        let copy = Overlay::new(copy);
         let merchants = self.merchants(&copy)?;
         let records_total = merchants.iter().map(|(_, head)| head.sequence.0).sum();
         let mut progress =

@@ -94,7 +94,7 @@ struct Deriving<'a> {
 impl Deriving<'_> {
     fn run(&mut self, rows: &dyn RowReader) -> Result<(), DeriveError> {
         let read = |merchant_id, from, max| layout::read_records(&rows, merchant_id, from, max);
-        let mut log = LogReader::after(Head::EMPTY, self.merchant_id, read);
+        let mut log = LogReader::starting_after(Head::EMPTY, self.merchant_id, read);
         while let Some(record) = log.next(&self.personal).map_err(|error| self.damaged(&error.to_string()))? {
             self.head = record.head();
             apply_state(&record.mutation, &mut self.state);
@@ -123,7 +123,7 @@ impl Deriving<'_> {
             return Ok(());
         }
         let state = encode_state(&self.state)?;
-        self.schedule = SnapshotSchedule::after(state.len());
+        self.schedule = SnapshotSchedule::for_state(state.len());
         self.snapshots.push((self.head, state));
         if self.snapshots.len() > SNAPSHOTS_KEPT {
             self.snapshots.remove(0);

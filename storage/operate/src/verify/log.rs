@@ -87,7 +87,7 @@ impl LogCheck {
         if sequence > self.last.next() {
             self.skip(self.last.next(), Sequence(sequence.0 - 1), Wrong::Missing, job);
         }
-        match self.follow(key, value, sequence, personal) {
+        match self.check_record(key, value, sequence, personal) {
             Ok(mutation) => Some(mutation),
             Err(wrong) => {
                 self.unbroken = false;
@@ -97,7 +97,7 @@ impl LogCheck {
         }
     }
 
-    fn follow(
+    fn check_record(
         &mut self,
         key: &[u8],
         value: &[u8],

@@ -18,7 +18,7 @@ use till_shared::{
     JournalCopy, JournalSettings, Migrated, RowsOf, SharedJournal, SharedJournalError, SharedRows, migrate, status,
 };
 use till_storage::family::Family;
-use till_storage::journal::first_commit::{FirstCommit, FirstRows, FirstVerdict, LogElsewhere};
+use till_storage::journal::first_commit::{FirstCommit, FirstRows, FirstVerdict, RemoteLog};
 use till_storage::journal::{Append, AppendVerdict, CommitNumber, Epoch, Head, Journal, Sequence};
 use till_storage::memory::MemoryStore;
 use till_storage::rows::RowWrite;
@@ -122,9 +122,9 @@ fn a_log_is_made_once_and_described() {
     assert!(matches!(migrate(&settings, Some(16)), Err(SharedJournalError::Schema(_))));
     let found = JournalCopy::open(&settings).expect("there is one");
     let journal = opened(&server);
-    assert_eq!(journal.claim(), found.to_repeat().claim, "the next claim");
+    assert_eq!(journal.claim(), found.replicated_log().claim, "the next claim");
     let status = status(&settings).expect("readable");
-    let identity = u128::from_be_bytes(found.to_repeat().identity);
+    let identity = u128::from_be_bytes(found.replicated_log().identity);
     assert_eq!((status.shards, status.log.as_str(), status.commits), (8, format!("{identity:032x}").as_str(), 0));
     assert_eq!((status.waits_for_standby, status.synchronous_standbys), (false, Some(0)));
     assert_eq!(status.unsafe_settings, ["fsync = off"]);
@@ -273,7 +273,7 @@ fn an_outcome_that_cannot_be_found_out_is_unknown_until_it_can() {
     wait_until(|| journal.refusal().is_none());
     let missing = journal.records_after(SHOP, before).expect("readable again");
     assert_eq!(missing.len(), 1);
-    journal.note_followed(SHOP);
+    journal.note_caught_up(SHOP);
     assert!(!journal.may_be_ahead(SHOP));
     assert_eq!(log(&journal, SHOP).len(), 2);
     assert_eq!(commit(&journal, &[shop.batch(&[b"3"])]), [FirstVerdict::Written]);
@@ -350,7 +350,7 @@ fn a_merchant_whose_next_record_is_there_is_compared_and_refuses_no_other() {
     assert!(journal.may_be_ahead(SHOP));
     let missing = journal.records_after(SHOP, before).expect("it follows");
     assert_eq!(missing.iter().map(|record| record.bytes.clone()).collect::<Vec<_>>(), bytes(&[foreign]));
-    journal.note_followed(SHOP);
+    journal.note_caught_up(SHOP);
     shop.head = missing[0].head();
     assert_eq!(commit(&journal, &[shop.batch(&[b"3"])]), [FirstVerdict::Written]);
 }

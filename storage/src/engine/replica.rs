@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use till_domain::ids::MerchantId;
 
 use crate::family::Family;
-use crate::journal::first_commit::{LogElsewhere, RowsThere};
+use crate::journal::first_commit::{RemoteLog, RemoteRows};
 use crate::journal::layout::{self, WriteSink};
 use crate::journal::{EncodedRecord, Journal, JournalError};
 use crate::keys::MetaKey;
@@ -21,7 +21,7 @@ impl Engine {
     /// # Errors
     /// It cannot be read.
     pub fn note_of_log(&self) -> Result<Vec<u8>, RowError> {
-        Ok(self.get(Family::Meta, &MetaKey::LogElsewhere.encode())?.unwrap_or_default())
+        Ok(self.get(Family::Meta, &MetaKey::RemoteLog.encode())?.unwrap_or_default())
     }
 
     /// Makes this store one that repeats a log elsewhere, which has everything that it has. Durable when it returns;
@@ -29,9 +29,9 @@ impl Engine {
     ///
     /// # Errors
     /// The store cannot be written.
-    pub fn begin_repeating(&self, note: &[u8]) -> Result<(), JournalError> {
+    pub fn begin_replicating(&self, note: &[u8]) -> Result<(), JournalError> {
         self.write_apart(|_, sink| {
-            sink.put(Family::Meta, &MetaKey::LogElsewhere.encode(), note);
+            sink.put(Family::Meta, &MetaKey::RemoteLog.encode(), note);
             Ok(None)
         })
     }
@@ -42,7 +42,7 @@ impl Engine {
     /// The store cannot be written.
     pub fn end_repeating(&self) -> Result<(), JournalError> {
         self.write_apart(|_, sink| {
-            sink.delete(Family::Meta, &MetaKey::LogElsewhere.encode());
+            sink.delete(Family::Meta, &MetaKey::RemoteLog.encode());
             Ok(None)
         })?;
         self.write_out().map_err(|reason| JournalError::Stopped { reason })?;
@@ -51,25 +51,25 @@ impl Engine {
 
     /// Fetches what a merchant's log elsewhere has and this store does not. Waits for the other place.
     pub(super) fn fetch_missing(&self, merchant_id: MerchantId) -> Result<(), JournalError> {
-        match self.log_elsewhere().filter(|log| log.may_be_ahead(merchant_id)) {
+        match self.remote_log().filter(|log| log.may_be_ahead(merchant_id)) {
             Some(log) => self.fetch_from(log, merchant_id),
             None => Ok(()),
         }
     }
 
-    fn fetch_from(&self, log: &dyn LogElsewhere, merchant_id: MerchantId) -> Result<(), JournalError> {
+    fn fetch_from(&self, log: &dyn RemoteLog, merchant_id: MerchantId) -> Result<(), JournalError> {
         self.end_claims(merchant_id)?;
         let mut head = layout::read_head(self, merchant_id)?;
         let mut records = log.records_after(merchant_id, head)?;
         // Its rows come first: after a kill in between the next start sees by the end of the log that something is
         // missing.
-        log.each_of_its_rows(merchant_id, &mut |rows| self.replace_rows(&rows))?;
+        log.read_underived_rows(merchant_id, &mut |rows| self.replace_rows(&rows))?;
         while let Some(last) = records.last() {
             head = last.head();
             self.write_fetched(merchant_id, &records)?;
             records = log.records_after(merchant_id, head)?;
         }
-        log.note_followed(merchant_id);
+        log.note_caught_up(merchant_id);
         Ok(())
     }
 
@@ -105,8 +105,8 @@ impl Engine {
     ///
     /// # Errors
     /// Fails when the store cannot be read or written.
-    pub fn replace_rows(&self, there: &RowsThere) -> Result<(), JournalError> {
-        let RowsThere { family, range: (lower, upper), rows } = there;
+    pub fn replace_rows(&self, there: &RemoteRows) -> Result<(), JournalError> {
+        let RemoteRows { family, range: (lower, upper), rows } = there;
         let kept: HashSet<&[u8]> = rows.iter().map(|(key, _)| key.as_slice()).collect();
         self.write_apart(|engine, sink| {
             engine.visit(RowRange::forward(*family, lower, upper), &mut |key, _| {

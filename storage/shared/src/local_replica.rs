@@ -20,7 +20,7 @@ pub(crate) struct Complete {
 
 /// The rows of one merchant that the local store may lack, besides records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Lacking {
+pub(crate) struct MissingRows {
     /// True when any of its rows of the vault may differ.
     pub(crate) whole_vault: bool,
     /// Rows that may differ.
@@ -29,7 +29,7 @@ pub(crate) struct Lacking {
 
 #[derive(Debug, Default)]
 struct State {
-    merchants: HashMap<MerchantId, Lacking>,
+    merchants: HashMap<MerchantId, MissingRows>,
     /// The number of those merchants in each shard.
     lacking: HashMap<Shard, usize>,
     /// The commits of each shard up to which the store has everything: the process that held it, and their number then.
@@ -41,15 +41,15 @@ struct State {
 
 /// The part of the log that the local store has. No method waits for the database.
 #[derive(Debug)]
-pub(crate) struct Followed {
+pub(crate) struct LocalReplica {
     shards: u16,
     state: Mutex<State>,
 }
 
-impl Followed {
-    pub(crate) fn new(shards: u16) -> Followed {
+impl LocalReplica {
+    pub(crate) fn new(shards: u16) -> LocalReplica {
         let complete = vec![Complete::default(); usize::from(shards)];
-        Followed { shards, state: Mutex::new(State { complete, ..State::default() }) }
+        LocalReplica { shards, state: Mutex::new(State { complete, ..State::default() }) }
     }
 
     /// Takes over how far the store has everything, as it has noted.
@@ -74,7 +74,7 @@ impl Followed {
     }
 
     /// The rows of a merchant that the store may lack.
-    pub(crate) fn lacking(&self, merchant_id: MerchantId) -> Lacking {
+    pub(crate) fn lacking(&self, merchant_id: MerchantId) -> MissingRows {
         self.state.lock().merchants.get(&merchant_id).cloned().unwrap_or_default()
     }
 
@@ -97,17 +97,17 @@ impl Followed {
         });
     }
 
-    fn note(&self, merchant_id: MerchantId, add: impl FnOnce(&mut Lacking)) {
+    fn note(&self, merchant_id: MerchantId, add: impl FnOnce(&mut MissingRows)) {
         let mut state = self.state.lock();
         let State { merchants, lacking, .. } = &mut *state;
         add(merchants.entry(merchant_id).or_insert_with(|| {
             *lacking.entry(shard_of(merchant_id, self.shards)).or_default() += 1;
-            Lacking::default()
+            MissingRows::default()
         }));
     }
 
     /// The store has everything of a merchant.
-    pub(crate) fn note_followed(&self, merchant_id: MerchantId) {
+    pub(crate) fn note_caught_up(&self, merchant_id: MerchantId) {
         let mut state = self.state.lock();
         if state.merchants.remove(&merchant_id).is_some()
             && let Some(count) = state.lacking.get_mut(&shard_of(merchant_id, self.shards))
