@@ -214,7 +214,7 @@ impl ArgumentList {
         ArgumentList { arguments: [Argument::optional("", ValueType::ANY, ""); ArgumentList::LEN_MAX], len: 0 };
 
     /// The number of arguments.
-    pub const fn len(&self) -> usize {
+    pub const fn count(&self) -> usize {
         self.len
     }
 
@@ -299,7 +299,7 @@ macro_rules! arguments {
         use $crate::arguments::{ArgumentList, ArgumentSet, ReadArguments};
         const LIST: ArgumentList = ArgumentList::NONE
             $(.with_list(&$part.or_named(stringify!($name)).list()))*;
-        const DECLARED: [$crate::declaration::Argument; LIST.len()] = LIST.array();
+        const DECLARED: [$crate::declaration::Argument; LIST.count()] = LIST.array();
         ArgumentSet::new(&DECLARED, |fields, context| {
             $(let $name = ReadArguments::read(&const { $part.or_named(stringify!($name)) }, fields, context);)*
             $(let $given = context;)?

@@ -163,10 +163,17 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
         Arc::new(functions.map(|function| (named(function), Arc::clone(function))).collect())
     }
 
-    /// Serves pages beside the endpoints.
+    /// Serves pages beside the endpoints, after these were added.
+    ///
+    /// # Panics
+    /// Like [`DispatcherBuilder::function`].
     #[must_use]
     pub fn pages(self, pages: BrowserPages<C>) -> DispatcherBuilder<C> {
-        pages.functions.iter().for_each(|function| check(function.declaration()));
+        for declaration in pages.functions.iter().map(|function| function.declaration()) {
+            check(declaration);
+            let is_taken = self.packages.get(&declaration.package).is_some_and(|of| of.contains_key(declaration.name));
+            assert!(!is_taken, "{} is registered twice", declaration.name);
+        }
         DispatcherBuilder { pages, ..self }
     }
 }
