@@ -22,7 +22,7 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
 const JUST_NOW_SECONDS: u64 = 10;
 
 till_domain::word_enum! {
-    /// What the page of a checkout shows.
+    /// The state that the page of a checkout shows.
     pub(crate) enum ShownState: name {
         /// The customer chooses how to pay.
         Choosing => "choosing",

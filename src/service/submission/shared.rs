@@ -39,7 +39,7 @@ pub(crate) type Reader<'a> = MerchantReader<&'a dyn Store>;
 /// The service, shared by endpoints.
 pub type Shared = Arc<Service>;
 
-/// What a service is made of.
+/// The parts that a service is made of.
 pub struct ServiceParts {
     /// The engine that carries out commands.
     pub engine: Engine,
@@ -63,11 +63,11 @@ pub struct ServiceParts {
     pub sandbox: Arc<SandboxAcquirer>,
     /// The notes for the next start, such as that effects and timers are paused.
     pub notes: Arc<dyn Notes>,
-    /// What a server on a disk has besides.
+    /// The parts of a server on a disk.
     pub on_disk: OnDisk,
 }
 
-/// What a server has that is on a disk. A store in memory has none of it.
+/// The parts that only a server on a disk has. A store in memory has none of them.
 #[derive(Default)]
 pub struct OnDisk {
     /// The checkpoints; None also where the directory only repeats a log elsewhere.
