@@ -1,9 +1,8 @@
-//! initiate-payment-flow: every argument, rule and refusal, and the result of a payment.
+//! initiate-payment-flow: every argument and kind of refusal, and the result of a payment.
 
 mod attempt;
 mod fields;
 mod refusals;
-mod order;
 mod customers;
 mod idempotency;
 mod outcomes;
