@@ -333,7 +333,12 @@ fn a_saved_card_sessions_owner_may_be_named_by_each_field_alone() {
 fn a_saved_card_sessions_owner_may_be_named_at_selection() {
     let (mut world, card) = ScenarioWorld::open_with(|world| world.saved_card(1, SOMCHAI));
     let session = world.session(select_saved(card).customer(customer_fields().email(SOMCHAI)));
+    let stranger = initiate(session).customer(customer_fields().email(MALEE));
+    world.when(stranger).refused(Refusal::CustomerMismatch);
     world.when(initiate(session)).takes_effect();
+    let session = world.session(select_saved(card).customer(customer_fields().email(MALEE)));
+    world.when(initiate(session)).refused(Refusal::CustomerMismatch);
+    world.when(initiate(session).customer(customer_fields().email(SOMCHAI))).takes_effect();
 }
 
 #[test]
