@@ -53,26 +53,6 @@ fn a_capture_is_held_for_the_merchants_delay_and_then_available() {
 }
 
 #[test]
-fn a_capture_without_delay_is_available_at_once() {
-    let (_server, shop) = Server::with(|server| shop_that_settles_after(server, 0));
-    let payment = shop.pay(10_000);
-    let entry = shop.all("balance-history").remove(0);
-    assert_eq!((&entry["status"], &entry["effective_at"]), (&json!("EFFECTIVE"), &entry["created_at"]));
-    assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 10_000, "pending": 0 }));
-    assert_eq!(shop.payment(&payment)["reversible"], false);
-}
-
-#[test]
-fn the_card_that_settles_at_once_does_so_whatever_the_delay() {
-    let (_server, shop) = Server::with_shop();
-    shop.pay(1_000);
-    shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 100), 100, &json!({})).id());
-    assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 100, "pending": 1_000 }));
-    let page = shop.all("balance-history");
-    assert_eq!((&page[0]["status"], &page[1]["status"]), (&json!("EFFECTIVE"), &json!("ON_HOLD")));
-}
-
-#[test]
 fn money_held_at_a_kill_is_settled_after_the_next_start() {
     let (mut server, shop) = Server::with(|server| shop_that_settles_after(server, 1));
     shop.pay(10_000);
@@ -100,46 +80,6 @@ fn a_fee_is_a_debit_in_the_transaction_of_its_capture() {
     );
     assert_eq!(settled_balance(&shop)["available"], 9_740);
     assert!(shop.all("balance-history").iter().all(|entry| entry["status"] == "EFFECTIVE"), "they settle together");
-}
-
-#[test]
-fn a_held_fee_reduces_only_the_pending_balance() {
-    let (server, shop) = Server::with_shop();
-    set_fee(&server, &shop, 250, 10);
-    shop.pay(10_000);
-    assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 0, "pending": 9_740 }));
-}
-
-#[test]
-fn a_fee_is_rounded_half_up_and_at_most_the_amount() {
-    let (server, shop) = Server::with_shop();
-    let fee_of = |basis_points, fixed, amount| {
-        set_fee(&server, &shop, basis_points, fixed);
-        shop.payment(&shop.pay(amount))["fees"].get(0).map_or(0, |fee| fee["amount"].as_u64().unwrap_or(u64::MAX))
-    };
-    for (basis_points, fixed, amount, fee) in [
-        (250, 0, 20, 1),
-        (250, 0, 19, 0),
-        (250, 10, 5, 5),
-        (10_000, 500, 77, 77),
-        (0, 7, 100, 7),
-        (1, 0, 4_999, 0),
-        (1, 0, 5_000, 1),
-    ] {
-        let before = entries(&shop).len();
-        assert_eq!(fee_of(basis_points, fixed, amount), fee, "{basis_points} basis points and {fixed} of {amount}");
-        assert_eq!(entries(&shop).len() - before, if fee == 0 { 1 } else { 2 });
-    }
-}
-
-#[test]
-fn the_fee_is_that_of_the_capture_and_later_changes_leave_it() {
-    let (server, shop) = Server::with_shop();
-    set_fee(&server, &shop, 100, 0);
-    let payment = shop.pay(10_000);
-    let before = shop.picture(&[&payment]);
-    set_fee(&server, &shop, 900, 900);
-    assert_eq!(shop.picture(&[&payment]), before);
 }
 
 #[test]
