@@ -198,34 +198,3 @@ fn a_payment_is_found_by_its_own_and_by_its_external_id() {
         ["unknown paymentId"]
     );
 }
-
-#[test]
-fn the_first_capture_opens_the_balance() {
-    let (server, merchant_id) =
-        Server::with(|server| server.admin("create-merchant", &json!({ "name": "New", "currency": "JPY" })).id());
-    let named = |body: Value| crate::harness::merged(&json!({ "merchant_id": merchant_id }), &body);
-    let web = named(json!({ "name": "Web", "platform": "WEB", "identifier": "https://new.example" }));
-    let installation_id = server.admin("add-installation", &web).id();
-    let key = server.admin("generate-key", &named(json!({ "name": "Server" }))).ok();
-    let client = server.client().bearer(key["key"].as_str().expect("a key"));
-    for endpoint in ["/merchants/get-balance", "/merchants/balance-history"] {
-        assert_eq!(client.post(endpoint, &json!({})).refused("NOT_FOUND"), Value::Null);
-    }
-    let selection = named(json!({
-        "installation_id": installation_id, "amount": 500, "currency": "JPY", "payment_method": "INSTALLMENT",
-        "installment_plan_id": "sandbox_3_months", "interest_bearer": "customer",
-    }));
-    let session = server.client().post("/sdk/select-payment-method", &selection).id();
-    let body = json!({
-        "amount": 500, "currency": "JPY", "payment_session_id": session, "capture": true,
-        "return_url": "https://new.example/", "interest_bearer": "customer",
-    });
-    let payment = json!({ "payment_id": client.post("/merchants/initiate-payment-flow", &body).id() });
-    while client.post("/merchants/find-payment", &payment).ok()["status"] == "PENDING" {
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
-    assert_eq!(
-        client.post("/merchants/get-balance", &json!({})).ok(),
-        json!({ "currency": "JPY", "available": 0, "pending": 500 })
-    );
-}
