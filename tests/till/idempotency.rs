@@ -200,3 +200,26 @@ fn a_key_is_1_to_255_characters_and_its_faults_join_the_others() {
         shop.client().idempotency_key(&"k".repeat(255)).post(&path, &body).ok();
     }
 }
+
+#[test]
+fn a_key_may_have_spaces_inside_and_is_trimmed() {
+    let (_server, shop) = Server::with_shop();
+    let body = shop.initiation(&shop.session(100), 100);
+    let initiate = |key: &str| shop.client().idempotency_key(key).post("/merchants/initiate-payment-flow", &body);
+    let payment = initiate("order 1, first try").id();
+    let again = initiate("  order 1, first try ");
+    assert_eq!((again.header("idempotent-replayed"), again.body.as_str()), (Some("true"), Some(&*payment)));
+    initiate("order 1,  first try").refused("NOT_FOUND");
+}
+
+#[test]
+fn a_key_belongs_to_its_merchant() {
+    let (_server, shop, other) = Server::with_shops();
+    let initiate = |shop: &Shop| {
+        let body = shop.initiation(&shop.session(100), 100);
+        shop.client().idempotency_key("order-1").post("/merchants/initiate-payment-flow", &body)
+    };
+    let (own, foreign) = (initiate(&shop), initiate(&other));
+    assert_eq!(foreign.header("idempotent-replayed"), None);
+    assert_ne!(foreign.id(), own.id());
+}

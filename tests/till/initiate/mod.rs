@@ -4,7 +4,6 @@ mod attempt;
 mod fields;
 mod refusals;
 mod customers;
-mod idempotency;
 mod outcomes;
 mod settlement;
 mod saved_cards;
