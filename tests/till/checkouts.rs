@@ -363,18 +363,6 @@ fn a_reference_is_taken_once_among_payments_and_checkouts() {
 }
 
 #[test]
-fn a_repeated_start_is_answered_with_the_same_address() {
-    let server = Server::start();
-    let shop = shop(&server);
-    let client = shop.client().idempotency_key("start-1");
-    let start = || client.post("/merchants/start-checkout", &body(&shop, &json!({})));
-    let (first, again) = (start(), start());
-    assert_eq!(again.header("idempotent-replayed"), Some("true"));
-    assert_eq!(first.id(), again.id());
-    assert_eq!(shop.all("list-checkouts").len(), 1);
-}
-
-#[test]
 fn an_ended_checkout_is_listed_told_and_takes_no_payment() {
     let server = Server::start();
     let shop = shop(&server);
@@ -428,34 +416,6 @@ fn time_ends_it_and_erases_its_customer() {
 }
 
 #[test]
-fn a_removed_customer_leaves_open_checkouts_and_does_not_come_back_by_them() {
-    let mut server = Server::start();
-    let shop = shop(&server);
-    let person = json!({ "external_id": "own-8", "contact_email": "a@x.example", "contact_mobile": "+66812345678" });
-    let contact = shop.call("add-contact", &person).id();
-    let named = [
-        json!({ "customer_id": contact, "customer_name": "Ada" }),
-        json!({ "customer_id": "own-8", "customer_email": "a@x.example", "customer_name": "Ada" }),
-        json!({ "customer_email": "A@X.example" }),
-        json!({ "customer_email": "b@x.example", "customer_mobile": "+66812345678" }),
-    ];
-    let checkouts = named.map(|fields| start(&shop, &fields));
-    let other = start(&shop, &json!({ "customer_email": "b@x.example", "customer_name": "Bob" }));
-    assert_eq!(shop.call("remove-contact", &json!({ "contact_id": "own-8" })).ok(), true);
-    let fields = ["customer_id", "customer_email", "customer_mobile", "customer_name"];
-    for checkout in &checkouts {
-        let found = found(&shop, checkout);
-        assert_eq!((&found["status"], fields.map(|field| &found[field])), (&json!("OPEN"), [&Value::Null; 4]));
-        pay(&shop, checkout, &json!({ "payment_method": "MOBILE_BANKING" })).id();
-    }
-    assert_eq!(found(&shop, &other)["customer_name"], "Bob");
-    assert_eq!(shop.all("list-contacts"), [] as [Value; 0], "nobody was made anew");
-    assert!(server.stop());
-    let (code, output, errors) = crate::harness::run_command(server.command(), &["verify"]);
-    assert_eq!(code, Some(0), "{output}{errors}");
-}
-
-#[test]
 fn a_method_that_is_left_out_is_told_with_its_reason() {
     let server = Server::start();
     let shop = shop(&server);
@@ -463,18 +423,6 @@ fn a_method_that_is_left_out_is_told_with_its_reason() {
     let details = shop.call("start-checkout", &body(&shop, &more)).refused("NOT_SUPPORTED");
     let reason = "CAPTURES_AT_ONCE";
     assert_eq!(details, json!({ "payment_methods": { "PROMPTPAY": reason, "MOBILE_BANKING": reason } }));
-}
-
-#[test]
-fn a_suspended_merchants_checkout_can_only_be_ended() {
-    let server = Server::start();
-    let shop = shop(&server);
-    let checkout = start(&shop, &json!({}));
-    server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
-    shop.call("start-checkout", &body(&shop, &json!({}))).refused("MERCHANT_SUSPENDED");
-    pay(&shop, &checkout, &json!({ "payment_method": "MOBILE_BANKING" })).refused("MERCHANT_SUSPENDED");
-    assert_eq!(found(&shop, &checkout)["status"], "OPEN");
-    assert_eq!(shop.call("expire-checkout", &json!({ "checkout_id": checkout })).ok(), true);
 }
 
 #[test]
