@@ -248,8 +248,4 @@ fn interest_that_a_merchant_bears_is_an_entry_of_its_own() {
         json!([["INTEREST", "DEBIT", "ON_HOLD", 300, payment], ["PAYMENT", "CREDIT", "ON_HOLD", 10_000, payment]]);
     assert_eq!(json!(entries), expected);
     assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 0, "pending": 9_700 }));
-    let more = json!({ "interest_bearer": "customer" });
-    let borne = shop.initiate(&shop.installment_session(10_000, "customer"), 10_000, &more).id();
-    shop.settled(&borne);
-    assert_eq!(shop.balance()["pending"], 19_700);
 }

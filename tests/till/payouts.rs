@@ -82,18 +82,6 @@ fn the_operator_ends_a_payout_by_its_own_identifier_and_key() {
 }
 
 #[test]
-fn a_failed_payout_returns_its_amount_with_a_reason() {
-    let (_server, shop) = Server::with(|server| shop_with(server, 1_000));
-    let payout = ended(&shop, &send(&shop, 199));
-    assert_eq!((&payout["status"], &payout["failure_code"]), (&json!("FAILED"), &json!("payout_failed")));
-    assert_eq!(payout["paid_at"], Value::Null);
-    assert_eq!(available(&shop), 1_000);
-    let entry = shop.all("balance-history").remove(0);
-    assert_eq!((&entry["type"], &entry["status"]), (&json!("PAY_OUT"), &json!("CANCELED")));
-    assert_eq!(shop.all("list-events")[0]["status"], "FAILED");
-}
-
-#[test]
 fn a_refused_payout_names_the_balance_or_the_earlier_one() {
     let (server, shop) = Server::with_shop();
     let refused = |body: &Value, code: &str| shop.call("send-payout", body).refused(code);
