@@ -1,38 +1,23 @@
-//! Conditions of alerts that the present metrics tell. Those that need metrics of earlier times are left to Prometheus,
-//! and so is the time for which a condition must hold until its alert fires.
+//! Conditions of alerts that the present metrics tell, read from the alerts' own rules. Those that need metrics of earlier
+//! times are left to Prometheus, and so is the time for which a condition must hold until its alert fires.
+
+use std::cmp::Ordering;
 
 use super::last_minute::MinuteCounts;
 use crate::exposition::Families;
 
-/// An alert, and its condition as far as the present metrics tell it.
-struct Condition {
-    alert: &'static str,
-    /// The condition as the rule in `deploy/prometheus/alerts.yml` has it, alone or among others.
-    expression: &'static str,
-    holds: Holds,
-}
+/// The rules for Prometheus.
+const RULES: &str = include_str!("../../deploy/prometheus/alerts.yml");
 
-impl Condition {
-    fn holds_at(&self, present: &Present<'_>) -> bool {
-        match self.holds {
-            Holds::Above(limit) => present.value(self.expression.split(' ').next().unwrap_or_default()) > limit,
-            Holds::When(holds) => holds(present),
-        }
-    }
-}
-
-enum Holds {
-    /// While the metric that the expression begins with is above this.
-    Above(f64),
-    When(fn(&Present<'_>) -> bool),
-}
-
-const fn above(alert: &'static str, expression: &'static str, limit: f64) -> Condition {
-    Condition { alert, expression, holds: Holds::Above(limit) }
-}
-
-const fn when(alert: &'static str, expression: &'static str, holds: fn(&Present<'_>) -> bool) -> Condition {
-    Condition { alert, expression, holds: Holds::When(holds) }
+/// The name and the expression of each alert, in the order of the rules.
+fn alerts() -> impl Iterator<Item = (&'static str, String)> {
+    RULES.split("- alert: ").skip(1).filter_map(|rule| {
+        let (alert, rest) = rule.split_once('\n')?;
+        let (_, rest) = rest.split_once("expr: ")?;
+        let lines =
+            rest.lines().map(str::trim).take_while(|line| !["for:", "labels:"].iter().any(|key| line.starts_with(key)));
+        Some((alert, lines.collect::<Vec<_>>().join(" ").trim_start_matches("| ").to_owned()))
+    })
 }
 
 /// The metrics, and the time that they are of.
@@ -49,107 +34,80 @@ impl Present<'_> {
         self.metrics.values(name).next().unwrap_or_default()
     }
 
-    fn is_paused(&self) -> bool {
-        self.value("till_effects_paused") > 0.0
+    /// True when an expression holds: one of its alternatives, with all of its comparisons.
+    fn holds(&self, expression: &str) -> bool {
+        expression.split(" or ").any(|alternative| alternative.split(" and ").all(|part| self.holds_compared(part)))
+    }
+
+    /// True when a metric compares as the text says with a number, another metric, or a product of these. What it
+    /// cannot read, such as a function, does not hold.
+    fn holds_compared(&self, comparison: &str) -> bool {
+        let mut words = comparison.splitn(3, ' ');
+        let (Some(metric), Some(sign), Some(limit)) = (words.next(), words.next(), words.next()) else { return false };
+        let limit: f64 =
+            limit.split(" * ").map(|factor| factor.parse().unwrap_or_else(|_| self.value(factor))).product();
+        let expected = match sign {
+            ">" => Ordering::Greater,
+            "<" => Ordering::Less,
+            "==" => Ordering::Equal,
+            _ => return false,
+        };
+        self.metrics.values(metric).any(|value| value.partial_cmp(&limit) == Some(expected))
     }
 }
 
 /// The seconds of a day.
 const DAY: f64 = 86_400.0;
 
-/// All of them, in the order of the rules.
-const CONDITIONS: [Condition; 25] = [
-    when("TillRestarted", "till_store_closed_before_start == 0", |now| {
+/// Tells whether the condition of an alert holds.
+type Condition = fn(&Present<'_>) -> bool;
+
+/// The conditions of alerts whose expressions compare more than a metric with a limit.
+const CONDITIONS: [(&str, Condition); 5] = [
+    ("TillRestarted", |now| {
         let was_killed = now.metrics.values("till_store_closed_before_start").any(|was_closed| was_closed < 1.0);
         was_killed && now.time - now.value("process_start_time_seconds") < 900.0
     }),
-    when("TillCommitsWait", "till_calls_waiting > till_calls_in_flight", |now| {
-        now.value("till_calls_waiting") > now.value("till_calls_in_flight")
-    }),
-    above("TillWritesFail", "till_commit_fails == 1", 0.0),
-    when("TillDiskFillsUp", "till_disk_free_bytes < 2 * till_disk_reserve_bytes", |now| {
-        now.value("till_disk_free_bytes") < 2.0 * now.value("till_disk_reserve_bytes")
-    }),
-    above("TillMerchantNotLoaded", "till_merchants_not_loaded > 0", 0.0),
-    above("TillTableDamaged", "till_scrub_damaged_tables > 0", 0.0),
-    above("TillScrubOld", "till_scrub_age_seconds > 15 * 86400", 15.0 * DAY),
-    when("TillEffectsLag", "till_effects_oldest_seconds > 120 and till_effects_paused == 0", |now| {
-        now.value("till_effects_oldest_seconds") > 120.0 && !now.is_paused()
-    }),
-    above("TillRefundsDoNotEnd", "till_refunds_oldest_seconds > 3 * 86400", 3.0 * DAY),
-    above("TillPayoutsDoNotEnd", "till_payouts_oldest_seconds > 3 * 86400", 3.0 * DAY),
-    when("TillLateSuccessKept", "till_late_successes_total > till_late_successes_returned_total", |now| {
-        now.value("till_late_successes_total") > now.value("till_late_successes_returned_total")
-    }),
-    above("TillWebhooksUnreadable", "till_webhook_endpoints_failing > 0", 0.0),
-    when("TillTimersLag", "till_timers_lag_seconds > 60 and till_effects_paused == 0", |now| {
-        now.value("till_timers_lag_seconds") > 60.0 && !now.is_paused()
-    }),
-    when("TillPaused", "till_effects_paused == 1", |now| now.is_paused()),
-    when("TillCheckpointOld", CHECKPOINT_OR_START, |now| {
+    ("TillCheckpointOld", |now| {
         let since = |newest: f64| if newest > 0.0 { newest } else { now.value("process_start_time_seconds") };
         let mut newest = now.metrics.values("till_checkpoint_newest_timestamp_seconds");
         newest.any(|newest| now.time - since(newest) > DAY + 3_600.0)
     }),
-    when("TillArchiveLags", "till_archive_lag_seconds > 300 or till_archive_lag_commits > 100000", |now| {
-        now.value("till_archive_lag_seconds") > 300.0 || now.value("till_archive_lag_commits") > 100_000.0
-    }),
-    when("TillJournalUnreachable", "till_journal_reachable == 0", |now| {
-        now.metrics.values("till_journal_reachable").any(|reachable| reachable < 1.0)
-    }),
-    when("TillJournalLost", "till_journal_shards_lost > 0 or till_journal_losses_total > 0", |now| {
-        now.value("till_journal_shards_lost") + now.value("till_journal_losses_total") > 0.0
-    }),
-    when("TillJournalStandbyMissing", "till_journal_synchronous_standbys == 0", |now| {
-        now.metrics.values("till_journal_synchronous_standbys").any(|standbys| standbys < 1.0)
-    }),
-    above("TillJournalSnapshotOld", "till_journal_oldest_snapshot_seconds > 600", 600.0),
-    when("TillCertificateEnds", "(till_tls_certificate_end_timestamp_seconds > 0) - time() < 14 * 86400", |now| {
+    ("TillCertificateEnds", |now| {
         let mut ends = now.metrics.values("till_tls_certificate_end_timestamp_seconds");
         ends.any(|end| end > 0.0 && end - now.time < 14.0 * DAY)
     }),
-    when("TillConnectionsRefused", "increase(till_connections_refused_total[5m])", |now| {
-        now.minute.connections_refused > 0
-    }),
-    above("TillClockJumped", "till_clock_jump_seconds > 3600", 3_600.0),
-    when("TillFewDescriptors", "process_open_fds{job=\"till\"} / process_max_fds{job=\"till\"} > 0.8", |now| {
-        now.value("process_open_fds") > 0.8 * now.value("process_max_fds")
-    }),
-    above("TillLogFileGone", "till_log_file_gone == 1", 0.0),
+    ("TillConnectionsRefused", |now| now.minute.connections_refused > 0),
+    ("TillFewDescriptors", |now| now.value("process_open_fds") > 0.8 * now.value("process_max_fds")),
 ];
-
-/// The newest checkpoint, which a database with the log has not, or the start where there is none yet.
-const CHECKPOINT_OR_START: &str = "(till_checkpoint_newest_timestamp_seconds > 0 \
-                                   or till_checkpoint_newest_timestamp_seconds + process_start_time_seconds)";
 
 /// The names of the alerts whose condition these metrics and the last minute tell, at a time in Unix seconds.
 #[must_use]
 pub(super) fn conditions(metrics: &Families, time: f64, minute: &MinuteCounts) -> Vec<&'static str> {
     let present = Present { metrics, time, minute };
-    CONDITIONS.iter().filter(|condition| condition.holds_at(&present)).map(|condition| condition.alert).collect()
+    let holds = |alert: &str, expression: &str| {
+        let condition = CONDITIONS.iter().find(|(known, _)| *known == alert);
+        condition.map_or_else(|| present.holds(expression), |(_, condition)| condition(&present))
+    };
+    alerts().filter(|(alert, expression)| holds(alert, expression)).map(|(alert, _)| alert).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::path::Path;
-
     use super::*;
 
-    /// The expression of an alert.
-    fn rule(alert: &str) -> String {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/prometheus/alerts.yml");
-        let rules = fs::read_to_string(path).expect("the rules can be read");
-        let (_, rule) =
-            rules.split_once(&format!("- alert: {alert}\n")).unwrap_or_else(|| panic!("there is no alert {alert}"));
-        rule.split_once("labels:").expect("every rule has labels").0.to_owned()
-    }
-
     #[test]
-    fn every_condition_is_in_the_rule_of_its_alert() {
-        for Condition { alert, expression, holds: _ } in &CONDITIONS {
-            assert!(rule(alert).contains(expression), "{alert}: {expression}");
-        }
+    fn the_rules_are_read_with_their_expressions() {
+        let rules: Vec<(&str, String)> = alerts().collect();
+        assert_eq!(rules.len(), RULES.matches("alert:").count());
+        let expression = |alert: &str| {
+            let rule = rules.iter().find(|(name, _)| *name == alert);
+            rule.unwrap_or_else(|| panic!("there is no alert {alert}")).1.as_str()
+        };
+        assert_eq!(expression("TillPaused"), "till_effects_paused == 1");
+        assert!(CONDITIONS.iter().all(|(alert, _)| !expression(alert).is_empty()));
+        let expected = "till_calls_waiting > till_calls_in_flight or (till_commit_queued > 0 and ";
+        assert!(expression("TillCommitsWait").starts_with(expected), "{}", expression("TillCommitsWait"));
     }
 
     /// Metrics of a server without any condition, at the time 10,000,000, but for one.
@@ -160,6 +118,8 @@ mod tests {
             ("till_checkpoint_newest_timestamp_seconds", 9_999_000),
             ("process_max_fds", 100),
             ("process_start_time_seconds", 9_999_500),
+            ("till_calls_in_flight", 0),
+            ("till_effects_paused", 0),
         ];
         let mut metrics = Families::default();
         let add = if name.ends_with("_total") { Families::counter } else { Families::gauge };
