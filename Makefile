@@ -69,49 +69,37 @@ bench-compare: tools
 bench-regression: tools
 	tools/compare-builds $(BASE)
 
-# Kills a loaded server again and again, restarts it and checks every promise: ROUNDS rounds.
+# The campaigns, from here to disk-full. tests/README.md says what each of them does.
 crash: tools
 	TILL_CRASH_ROUNDS=$(ROUNDS) cargo test --test till crash::rounds -- --nocapture
 
-# Faults of a server with its log in PostgreSQL, of the primary, its standby and the link between them, under load: ROUNDS
-# of them.
 journal-faults: tools
 	@tools/ensure-postgres
 	TILL_JOURNAL_FAULTS=$(ROUNDS) cargo test --test till crash::replicated -- --nocapture
 
-# Cuts the power of a loaded server's file system, a loop device: ROUNDS times at rest and ROUNDS times while it writes.
-# Needs root.
 power-cut: tools
 	TILL_POWER_CUTS=$(ROUNDS) cargo test --test till crash::power_cut -- --nocapture --test-threads 1
 
-# Flips a bit in one file after another, of every kind, and checks that it is found or harmless, and that checkpoint and
-# archive restore everything: ROUNDS bits.
 damage: tools
 	TILL_DAMAGE_ROUNDS=$(ROUNDS) cargo test --test till damage::campaign -- --nocapture
 
-# Half the load that the server can take, and ten times it, SECONDS each, ROUNDS times in turns: how much it does, how long
-# callers wait.
 overload: ROUNDS = 1
 overload: tools
 	cargo build -p till-bench
 	TILL_OVERLOAD_SECONDS=$(SECONDS) TILL_OVERLOAD_CONNECTIONS=$(CONNECTIONS) TILL_OVERLOAD_ROUNDS=$(ROUNDS) cargo test --test till overload::campaign -- --nocapture
 
-# Calls that cost much, from up to CONNECTIONS connections without a pause, SECONDS for each kind, in ROUNDS turns with a harmless
-# control: how long the light calls of another merchant take meanwhile. With programs that are compiled for speed.
+# With programs that are compiled for speed.
 fairness: SECONDS = 5
 fairness: ROUNDS = 5
 fairness: CONNECTIONS = 256
 fairness: tools
 	TILL_HEAVY_SECONDS=$(SECONDS) TILL_HEAVY_ROUNDS=$(ROUNDS) TILL_HEAVY_CONNECTIONS=$(CONNECTIONS) cargo test --release --test till overload::heavy_ -- --nocapture --test-threads 1
 
-# Takes checkpoints of a fully loaded server, by links and as copies elsewhere: ROUNDS rounds each, some four minutes a
-# round.
 checkpoint-load: ROUNDS = 1
 checkpoint-load: tools
 	cargo build -p till-bench
 	TILL_CHECKPOINT_ROUNDS=$(ROUNDS) cargo test --test till overload::checkpoints -- --nocapture --test-threads 1
 
-# Fills the disk under a loaded server again and again, to the reserve and below, and breaks it off: ROUNDS rounds each.
 disk-full: tools
 	TILL_DISK_ROUNDS=$(ROUNDS) cargo test --test till disk:: -- --nocapture --test-threads 1
 
