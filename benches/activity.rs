@@ -102,7 +102,7 @@ struct EntrySpan {
 impl EntrySpan {
     /// The cursor for the page at a depth, as an id with this prefix. An id that belongs to no object is
     /// a cursor for the time in the id.
-    fn at(self, prefix: &str, depth: u64) -> String {
+    fn id_at(self, prefix: &str, depth: u64) -> String {
         let span = u128::from(self.newest_millis - self.oldest_millis);
         let back = span * u128::from(depth.min(self.entries)) / u128::from(self.entries);
         let millis = u128::from(self.newest_millis) - back;
@@ -131,7 +131,7 @@ fn depths(span: EntrySpan) -> Vec<(&'static str, u64)> {
 /// The cases about activity logs. Each filter is measured on the first page, and deep in the entries that it selects.
 fn activity_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
     const LIST: &str = "list-activity-logs";
-    let after = |depth: u64| span.at("act", depth);
+    let after = |depth: u64| span.id_at("act", depth);
     let mut cases = vec![merchant.case("first page", LIST, json!({}))];
     for depth in [10, 100_000, 1_000_000] {
         let depth = depth.min(span.entries - 100);
@@ -175,7 +175,7 @@ fn other_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
     for (endpoint, prefix) in [("list-payments", "pay"), ("balance-history", "ent")] {
         cases.push(merchant.case(format!("{endpoint}: first page"), endpoint, json!({})));
         for (word, depth) in depths(span) {
-            let body = json!({ "after": span.at(prefix, depth) });
+            let body = json!({ "after": span.id_at(prefix, depth) });
             cases.push(merchant.case(format!("{endpoint}: {word}"), endpoint, body));
         }
         if endpoint == "list-payments" {
@@ -189,7 +189,7 @@ fn other_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
 /// selects.
 fn payment_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
     const LIST: &str = "list-payments";
-    let after = |depth: u64| span.at("pay", depth);
+    let after = |depth: u64| span.id_at("pay", depth);
     let middle = merchant.call(LIST, &json!({ "after": after(span.entries / 2), "per_page": 100 }));
     let payments = middle["page"].as_array().expect("a page");
     let one = payments.iter().find(|payment| payment["customer_id"].is_string()).expect("a payment of a customer");
@@ -239,7 +239,7 @@ fn filter_cases(
     let mut cases = vec![case("first page", filter.clone())];
     for (word, depth) in depths(span) {
         let mut body = filter.clone();
-        body["after"] = json!(span.at(prefix, depth));
+        body["after"] = json!(span.id_at(prefix, depth));
         body["per_page"] = json!(1);
         let found = merchant.call(endpoint, &body);
         if let Some(entry) = found["page"].as_array().and_then(|page| page.first()) {

@@ -237,7 +237,7 @@ impl Checkout {
 
     /// The instant at which something is due: its expiry while it is open, then the erasure of its customer fields.
     #[must_use]
-    pub fn due(&self) -> Millis {
+    pub fn due_at(&self) -> Millis {
         self.ended_at.map_or(self.expires_at, |at| at.plus_seconds(CHECKOUT_CUSTOMER_KEPT_SECONDS))
     }
 }

@@ -87,7 +87,7 @@ pub struct CustomerFields {
 impl CustomerFields {
     /// These fields, with those of `defaults` where one is not given.
     #[must_use]
-    pub fn or(&self, defaults: &CustomerFields) -> CustomerFields {
+    pub fn with_defaults(&self, defaults: &CustomerFields) -> CustomerFields {
         CustomerFields {
             id: self.id.clone().or_else(|| defaults.id.clone()),
             contact: Contact {

@@ -40,7 +40,7 @@ impl Plan {
 
     /// The plan as it is recorded.
     #[must_use]
-    pub fn named(self) -> NamedPlan {
+    pub fn named_plan(self) -> NamedPlan {
         NamedPlan { id: self.id, name: Name::from_stored(self.name.to_owned()) }
     }
 }

@@ -57,18 +57,18 @@ pub type OptionalIn<T, X> = Declared<fn(&Json, &X) -> Result<T, String>, false>;
 
 impl<P: Copy, const REQUIRED: bool> Declared<P, REQUIRED> {
     /// The same under this name.
-    pub const fn named(self, name: &'static str) -> Self {
+    pub const fn with_name(self, name: &'static str) -> Self {
         Declared { argument: Argument { name, ..self.argument }, ..self }
     }
 
     /// The same under this name, unless it has one.
     pub const fn or_named(self, name: &'static str) -> Self {
-        if self.argument.name.is_empty() { self.named(name) } else { self }
+        if self.argument.name.is_empty() { self.with_name(name) } else { self }
     }
 
-    /// Like [`Argument::shown`].
-    pub const fn shown(self) -> Self {
-        Declared { argument: self.argument.shown(), ..self }
+    /// Like [`Argument::in_examples`].
+    pub const fn in_examples(self) -> Self {
+        Declared { argument: self.argument.in_examples(), ..self }
     }
 
     /// Like [`Argument::such_as`].
@@ -323,9 +323,9 @@ mod tests {
 
     const BYTE: Field<u8> =
         Field { value_type: ValueType::integer(0, 255, 7), parse: |value| field::integer(0..=255)(value) };
-    const SHARED: Required<u8> = BYTE.required("Shared.").named("shared_by_all");
+    const SHARED: Required<u8> = BYTE.required("Shared.").with_name("shared_by_all");
     const PAIR: ArgumentSet<(Option<u8>, u8), u8> = arguments!({
-        first: BYTE.optional("The first.").shown(),
+        first: BYTE.optional("The first.").in_examples(),
         second: BYTE.required("The second."),
     } => (first, second));
     const SUM: ArgumentSet<u8, u8> = arguments!(with base; {

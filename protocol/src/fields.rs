@@ -75,7 +75,7 @@ impl<'a> Fields<'a> {
 
     /// A required argument; null counts as missing. None when it is faulty.
     pub fn required<T>(&mut self, name: &'static str, parse: impl FnOnce(&Json) -> Result<T, String>) -> Option<T> {
-        let Some(value) = self.given(name) else {
+        let Some(value) = self.non_null_value(name) else {
             self.fault(Fault::missing(name));
             return None;
         };
@@ -85,7 +85,7 @@ impl<'a> Fields<'a> {
     /// An optional argument; null is the same as leaving it out. None when it is left out or faulty: a faulty one never
     /// passes [`Fields::finish`].
     pub fn optional<T>(&mut self, name: &'static str, parse: impl FnOnce(&Json) -> Result<T, String>) -> Option<T> {
-        let value = self.given(name)?;
+        let value = self.non_null_value(name)?;
         self.parsed(name, value, parse)
     }
 
@@ -137,7 +137,7 @@ impl<'a> Fields<'a> {
         self.faults.into_iter().map(|(_, fault)| fault).chain(unknown).chain(self.header_fault).collect()
     }
 
-    fn given(&mut self, name: &'static str) -> Option<&'a Json> {
+    fn non_null_value(&mut self, name: &'static str) -> Option<&'a Json> {
         self.value_of(name).filter(|value| !value.is_null())
     }
 

@@ -51,7 +51,7 @@ pub(super) enum CheckpointCommand {
 
 /// Carries the command out.
 pub(super) fn checkpoint(configuration: &Configuration, command: &CheckpointCommand) -> anyhow::Result<ExitCode> {
-    let shelf = Shelf::at(&configuration.checkpoints.directory).of(&configuration.data);
+    let shelf = Shelf::in_directory(&configuration.checkpoints.directory).of(&configuration.data);
     match command {
         CheckpointCommand::Create { name } => Ok(progress::print(&create(configuration, name.as_deref())?)),
         CheckpointCommand::List => Ok(progress::print(&list(&shelf)?.join("\n"))),

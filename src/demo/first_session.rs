@@ -25,7 +25,7 @@ impl Reached {
 
     /// By the bound address. A listener with TLS is called by the name in `public_url`, when that is set, and trusted
     /// by its own certificates, since those of a first session are rarely known to the machine.
-    pub(super) fn by(configuration: &Configuration, public: SocketAddr) -> Reached {
+    pub(super) fn by_address(configuration: &Configuration, public: SocketAddr) -> Reached {
         let Some(tls) = &configuration.tls else {
             return Reached { base: format!("http://{public}"), options: String::new() };
         };
@@ -100,7 +100,7 @@ mod tests {
     fn reached(settings: &str) -> Reached {
         let configuration = Configuration::from_layers(Layers::new().with_file_text(settings));
         let configuration = configuration.unwrap_or_else(|error| panic!("{error}"));
-        Reached::by(&configuration, SocketAddr::from(([127, 0, 0, 1], 8080)))
+        Reached::by_address(&configuration, SocketAddr::from(([127, 0, 0, 1], 8080)))
     }
 
     fn session(settings: &str) -> String {

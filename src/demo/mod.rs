@@ -23,7 +23,7 @@ pub(crate) async fn prepare_and_print(
     public: SocketAddr,
 ) -> anyhow::Result<()> {
     let demo = merchant::find_or_make(service, &configuration.data).await?;
-    let reached = first_session::Reached::by(configuration, public);
+    let reached = first_session::Reached::by_address(configuration, public);
     #[cfg(feature = "pages")]
     checkout::start_and_print(service, &demo, &reached).await?;
     first_session::print(&demo, &reached);

@@ -10,26 +10,27 @@ use till_protocol::declaration::DeclaredError;
 use super::forms::{CUSTOMER_REF, EMAIL, MOBILE, PAYMENT_REF, PERSON_NAME, id_or_external_id};
 
 /// The argument that names a payment.
-pub(super) const PAYMENT_ARGUMENT: Required<PaymentRef> =
-    PAYMENT_REF.required("The payment: its id (`pay_...`) or the merchant's own `external_id`.").named("payment_id");
+pub(super) const PAYMENT_ARGUMENT: Required<PaymentRef> = PAYMENT_REF
+    .required("The payment: its id (`pay_...`) or the merchant's own `external_id`.")
+    .with_name("payment_id");
 
 /// The refusal when no payment has that id.
 pub(super) const PAYMENT_NOT_FOUND: DeclaredError =
-    DeclaredError::when(Code::NotFound, "No payment of this merchant has this id.");
+    DeclaredError::new(Code::NotFound, "No payment of this merchant has this id.");
 
 /// The argument that names a refund.
 pub(super) const REFUND_ARGUMENT: Required<IdOrExternalId<RefundId>> = id_or_external_id::<RefundId>()
     .required("The refund: its id (`rfn_...`) or the merchant's own `external_id`.")
-    .named("refund_id");
+    .with_name("refund_id");
 
 /// The argument that names a payout.
 pub(super) const PAYOUT_ARGUMENT: Required<IdOrExternalId<PayoutId>> = id_or_external_id::<PayoutId>()
     .required("The payout: its id (`pyo_...`) or the merchant's own `external_id`.")
-    .named("payout_id");
+    .with_name("payout_id");
 
 /// The argument that names a customer.
 pub(super) const CONTACT_ARGUMENT: Required<CustomerRef> =
-    CUSTOMER_REF.required("The customer: an id (`ctc_...`) or the merchant's own identifier.").named("contact_id");
+    CUSTOMER_REF.required("The customer: an id (`ctc_...`) or the merchant's own identifier.").with_name("contact_id");
 
 /// The arguments with a customer's data.
 pub(super) const CUSTOMER_DATA: ArgumentSet<CustomerFields> = arguments!({
@@ -39,7 +40,7 @@ pub(super) const CUSTOMER_DATA: ArgumentSet<CustomerFields> = arguments!({
     customer_email: EMAIL
         .optional("Links the payment to the customer with this address, or creates one; with `customer_id` it updates \
             that customer.")
-        .shown(),
+        .in_examples(),
     customer_mobile: MOBILE
         .optional("Links the payment to the customer with this number, or creates one; with `customer_id` it updates \
             that customer."),

@@ -60,7 +60,7 @@ pub(super) const CREATED_AT_ARGUMENT: OptionalIn<CreatedRange, MerchantClock> = 
         minute, second or fraction that is given), a range `a..b` of these with both ends included and either left \
         out, or `today`, `yesterday`, `this_week`, `last_week`, `this_month`, `last_month`.",
     )
-    .named("created_at");
+    .with_name("created_at");
 
 /// The filter of a list by time of creation, when it was given.
 pub(super) struct CreatedAt(pub(super) Option<CreatedRange>);
@@ -69,13 +69,13 @@ impl CreatedAt {
     /// The ids of what was created then; `None` when there can be none.
     pub(super) fn span<K: Id + Ord>(&self) -> Option<IdSpan<K>> {
         match &self.0 {
-            Some(created) => IdSpan::made(created.from, created.until),
+            Some(created) => IdSpan::made_between(created.from, created.until),
             None => Some(IdSpan::all()),
         }
     }
 
     /// The filter for the calls for the pages beside one.
-    pub(super) fn given(&self) -> FilterText {
+    pub(super) fn filter_text(&self) -> FilterText {
         ("created_at", self.0.as_ref().map(|created| created.text.clone()))
     }
 }

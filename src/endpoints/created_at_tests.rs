@@ -5,7 +5,7 @@ use super::*;
 /// Thursday, 20 November 2025, 18:30 UTC.
 const NOW: &str = "2025-11-20T18:30:00Z";
 
-fn at(text: &str) -> u64 {
+fn millis_of(text: &str) -> u64 {
     let timestamp: Timestamp = text.parse().expect("a timestamp of a test");
     u64::try_from(timestamp.as_millisecond()).expect("after 1970")
 }
@@ -19,7 +19,7 @@ fn read(text: &str, zone_name: &str) -> CreatedRange {
 }
 
 fn read_at(text: &str, zone_name: &str, now: &str) -> CreatedRange {
-    created_range(&Json::String(text.to_owned()), Millis(at(now)), &zone(zone_name))
+    created_range(&Json::String(text.to_owned()), Millis(millis_of(now)), &zone(zone_name))
         .unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
@@ -27,7 +27,7 @@ fn read_at(text: &str, zone_name: &str, now: &str) -> CreatedRange {
 #[track_caller]
 fn stands_for(text: &str, zone_name: &str, from: &str, until: &str) {
     let found = read(text, zone_name);
-    assert_eq!((found.from, found.until), (Millis(at(from)), Millis(at(until))), "{text} in {zone_name}");
+    assert_eq!((found.from, found.until), (Millis(millis_of(from)), Millis(millis_of(until))), "{text} in {zone_name}");
 }
 
 /// Checks the days that a keyword stands for at `now`.
@@ -102,9 +102,9 @@ fn both_ends_of_a_range_are_included() {
 #[test]
 fn a_range_may_be_open_at_either_end() {
     let from = read("2025-04-01..", "UTC");
-    assert_eq!((from.from, from.until), (Millis(at("2025-04-01T00:00:00Z")), Millis(u64::MAX)));
+    assert_eq!((from.from, from.until), (Millis(millis_of("2025-04-01T00:00:00Z")), Millis(u64::MAX)));
     let until = read("..2025-04-01", "UTC");
-    assert_eq!((until.from, until.until), (Millis(0), Millis(at("2025-04-02T00:00:00Z"))));
+    assert_eq!((until.from, until.until), (Millis(0), Millis(millis_of("2025-04-02T00:00:00Z"))));
 }
 
 #[test]
@@ -149,7 +149,10 @@ fn months_have_their_own_lengths() {
 #[test]
 fn a_week_in_which_the_clocks_change_is_as_long_as_it_is() {
     let week = read_at("this_week", "Europe/Berlin", "2025-10-22T12:00:00Z");
-    assert_eq!((week.from, week.until), (Millis(at("2025-10-19T22:00:00Z")), Millis(at("2025-10-26T23:00:00Z"))));
+    assert_eq!(
+        (week.from, week.until),
+        (Millis(millis_of("2025-10-19T22:00:00Z")), Millis(millis_of("2025-10-26T23:00:00Z")))
+    );
 }
 
 #[test]
@@ -191,7 +194,7 @@ fn anything_else_is_refused_with_the_forms() {
         "２０２５-04-01",
         "2025-04-01T10:30:15.1234567890",
     ] {
-        let refused = created_range(&Json::String(text.to_owned()), Millis(at(NOW)), &TimeZone::UTC);
+        let refused = created_range(&Json::String(text.to_owned()), Millis(millis_of(NOW)), &TimeZone::UTC);
         assert_eq!(refused, Err(REMEDY.to_owned()), "{text}");
     }
 }
@@ -199,7 +202,7 @@ fn anything_else_is_refused_with_the_forms() {
 #[test]
 fn a_range_that_begins_after_it_ends_is_refused() {
     for text in ["2025-04-02..2025-04-01", "2025-04-01T10:31..2025-04-01T10:30", "2025-05..2025-04"] {
-        let refused = created_range(&Json::String(text.to_owned()), Millis(at(NOW)), &TimeZone::UTC);
+        let refused = created_range(&Json::String(text.to_owned()), Millis(millis_of(NOW)), &TimeZone::UTC);
         assert_eq!(refused, Err("the range begins after it ends".to_owned()), "{text}");
     }
 }

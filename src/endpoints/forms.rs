@@ -71,7 +71,7 @@ pub(super) const SESSION_ID: Field<SessionId> = Field {
 pub(super) const BOOLEAN: Field<bool> = Field { value_type: ValueType::BOOLEAN, parse: field::boolean };
 
 /// A whole number.
-pub(super) const fn whole<const LEAST: u64, const MOST: u64>(example: u64) -> Field<u64> {
+pub(super) const fn whole_number<const LEAST: u64, const MOST: u64>(example: u64) -> Field<u64> {
     let value_type = ValueType::integer(LEAST, MOST, example);
     Field { value_type, parse: |value| field::integer(LEAST..=MOST)(value) }
 }
@@ -202,22 +202,22 @@ pub(super) const MOBILE: Field<Mobile> =
     Field { value_type: ValueType::PHONE, parse: |value| checked(Mobile::new(field::mobile(value)?)) };
 
 pub(super) const PERSON_NAME: Field<PersonName> =
-    named("Somchai Jaidee", |value| checked(PersonName::new(field::name(value)?)));
+    name_text("Somchai Jaidee", |value| checked(PersonName::new(field::name(value)?)));
 
 /// The name of a thing.
-pub(super) const NAME: Field<Name> = named("Example Shop", |value| checked(Name::new(field::name(value)?)));
+pub(super) const NAME: Field<Name> = name_text("Example Shop", |value| checked(Name::new(field::name(value)?)));
 
 /// The purpose of an object, in a person's words.
 pub(super) const DESCRIPTION: Field<Description> =
-    named("March 2026", |value| checked(Description::new(field::name(value)?)));
+    name_text("March 2026", |value| checked(Description::new(field::name(value)?)));
 
 /// The reason of something.
 pub(super) const fn reason(example: &'static str) -> Field<Reason> {
-    named(example, |value| checked(Reason::new(field::name(value)?)))
+    name_text(example, |value| checked(Reason::new(field::name(value)?)))
 }
 
 /// A text of the length of a name.
-pub(super) const fn named<P: Copy>(example: &'static str, parse: P) -> FieldOf<P> {
+pub(super) const fn name_text<P: Copy>(example: &'static str, parse: P) -> FieldOf<P> {
     FieldOf { value_type: printable(NAME_MAX_CHARACTERS, example), parse }
 }
 

@@ -24,11 +24,12 @@ pub(super) const GENERATE_KEY_DOCS: &str =
     "The key is pinned to the version of the API that this call names, else to the newest.";
 
 /// The argument that names a key in both interfaces.
-pub(super) const KEY_ARGUMENT: Required<KeyId> = id::<KeyId>().required("The key's uid (`key_...`).").named("key_id");
+pub(super) const KEY_ARGUMENT: Required<KeyId> =
+    id::<KeyId>().required("The key's uid (`key_...`).").with_name("key_id");
 
 /// The argument with a key's name.
 pub(super) const NAME_ARGUMENT: Required<Name> =
-    NAME.required("The name, 1 to 255 characters.").such_as("\"web shop\"").named("name");
+    NAME.required("The name, 1 to 255 characters.").such_as("\"web shop\"").with_name("name");
 
 object! {
     /// A key with its text.

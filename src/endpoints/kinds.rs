@@ -48,7 +48,7 @@ pub(super) trait NamedKind: StoredTable<Key: Id> {
     fn unknown() -> ApiError;
 
     /// The row of the object of that name, or the refusal.
-    fn found(reader: &Reader<'_>, name: Self::Name) -> Result<Self::Row, ApiError> {
+    fn find_row(reader: &Reader<'_>, name: Self::Name) -> Result<Self::Row, ApiError> {
         Self::row(reader, &name)?.ok_or_else(|| {
             let hint = misplaced::<Self::Key>(&name.to_string());
             hint.map_or_else(Self::unknown, |hint| Self::unknown().with_note(&hint))
@@ -170,7 +170,7 @@ fn misplaced<K: Id>(name: &str) -> Option<String> {
 pub(super) async fn find<T: NamedKind + Kind>(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let name = call.fields().parse(&T::ARGUMENT)?;
     let reader = service.reader(call.caller().merchant_id).await?;
-    let row = T::found(&reader, name)?;
+    let row = T::find_row(&reader, name)?;
     let context = T::context(&service, &reader)?;
     Ok(Reply::new(&T::form(&row, &context, &reader)?))
 }
@@ -208,5 +208,5 @@ where
     };
     let context = T::context(&service, &reader)?;
     let page = page.try_map(|row| T::form(row, &context, &reader))?;
-    Reply::page(&page.carrying(&[("status", status.map(|status| name(status).to_owned())), created.given()]))
+    Reply::page(&page.carrying(&[("status", status.map(|status| name(status).to_owned())), created.filter_text()]))
 }

@@ -31,13 +31,13 @@ impl Unit {
     /// The largest value of a bucket. A started microsecond counts as the previous one.
     fn bound(self, end: u64) -> f64 {
         match self {
-            Unit::Micros => self.shown(end),
-            Unit::Count => self.shown(end - 1),
+            Unit::Micros => self.sample_value(end),
+            Unit::Count => self.sample_value(end - 1),
         }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a sample is a double by its format, and exact up to 2^53")]
-    fn shown(self, value: u64) -> f64 {
+    fn sample_value(self, value: u64) -> f64 {
         match self {
             Unit::Micros => Duration::from_micros(value).as_secs_f64(),
             Unit::Count => value as f64,
@@ -131,7 +131,7 @@ impl Families {
         let mut buckets = Buckets::default();
         buckets.set_bucket(unit.bits().map(bucket).collect());
         buckets.set_sample_count(counts.iter().sum());
-        buckets.set_sample_sum(unit.shown(histogram.sum()));
+        buckets.set_sample_sum(unit.sample_value(histogram.sum()));
         let mut metric = Metric::default();
         metric.set_histogram(buckets);
         let mut family = MetricFamily::default();

@@ -33,7 +33,7 @@ pub(super) trait AnsweredObject {
     fn text(&self, name: &str) -> &str;
 
     /// A text that may be null.
-    fn given(&self, name: &str) -> Option<&str>;
+    fn optional_text(&self, name: &str) -> Option<&str>;
 
     /// A number of something; 0 when it is null.
     fn count(&self, name: &str) -> u64;
@@ -56,10 +56,10 @@ pub(super) trait AnsweredObject {
 
 impl AnsweredObject for Value {
     fn text(&self, name: &str) -> &str {
-        self.given(name).unwrap_or_default()
+        self.optional_text(name).unwrap_or_default()
     }
 
-    fn given(&self, name: &str) -> Option<&str> {
+    fn optional_text(&self, name: &str) -> Option<&str> {
         self[name].as_str()
     }
 
@@ -80,16 +80,16 @@ impl AnsweredObject for Value {
     }
 
     fn words<W: Copy>(&self, name: &str, all: &[W], word: fn(W) -> &'static str) -> Vec<W> {
-        self.items(name).iter().filter_map(|item| named(item, all, word)).collect()
+        self.items(name).iter().filter_map(|item| parse_word(item, all, word)).collect()
     }
 
     fn word<W: Copy>(&self, name: &str, all: &[W], word: fn(W) -> &'static str) -> Option<W> {
-        named(&self[name], all, word)
+        parse_word(&self[name], all, word)
     }
 }
 
 /// The word that a text names.
-fn named<W: Copy>(text: &Value, all: &[W], word: fn(W) -> &'static str) -> Option<W> {
+fn parse_word<W: Copy>(text: &Value, all: &[W], word: fn(W) -> &'static str) -> Option<W> {
     let text = text.as_str()?;
     all.iter().copied().find(|known| word(*known) == text)
 }

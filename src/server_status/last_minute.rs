@@ -60,7 +60,7 @@ impl LastMinute {
     /// The counts until now.
     #[must_use]
     pub(super) fn counts(&self, service: &Service) -> MinuteCounts {
-        self.until(Instant::now(), Totals::of(service))
+        self.count_until(Instant::now(), Totals::of(service))
     }
 
     fn keep(&self, now: Instant, totals: Totals) {
@@ -71,13 +71,17 @@ impl LastMinute {
         }
     }
 
-    fn until(&self, now: Instant, totals: Totals) -> MinuteCounts {
+    fn count_until(&self, now: Instant, totals: Totals) -> MinuteCounts {
         let samples = self.samples.lock();
         let Some((at, earlier)) = samples.front() else { return MinuteCounts::default() };
         let seconds = now.saturating_duration_since(*at).as_secs().max(1);
         let calls_per_second = totals.calls.saturating_sub(earlier.calls).div_ceil(seconds);
         let connections_refused = totals.connections_refused.saturating_sub(earlier.connections_refused);
-        MinuteCounts { calls_per_second, connections_refused, payments: totals.payments.since(&earlier.payments) }
+        MinuteCounts {
+            calls_per_second,
+            connections_refused,
+            payments: totals.payments.increase_since(&earlier.payments),
+        }
     }
 }
 
@@ -106,12 +110,12 @@ mod tests {
         let (last_minute, start) = (LastMinute::default(), Instant::now());
         let at = |seconds| start + Duration::from_secs(seconds);
         last_minute.keep(start, totals(0));
-        let counts = last_minute.until(at(10), totals(31));
+        let counts = last_minute.count_until(at(10), totals(31));
         assert_eq!((counts.calls_per_second, counts.payments.successful), (4, 15), "31 calls in 10 s, rounded up");
         for sample in 1..=40_u64 {
             last_minute.keep(at(5 * sample), totals(100 * sample));
         }
-        let counts = last_minute.until(at(200), totals(4_000));
+        let counts = last_minute.count_until(at(200), totals(4_000));
         assert_eq!((counts.calls_per_second, counts.payments.successful), (20, 600), "1,200 calls in 60 s");
         assert!(last_minute.samples.lock().len() <= 13, "older samples are dropped");
     }

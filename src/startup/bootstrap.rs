@@ -75,7 +75,7 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
         missing.iter().for_each(|directory| warn_of_missing_directory(directory));
     }
     let archiver = start_archiver(configuration, &disk)?;
-    let shelf = Shelf::at(&configuration.checkpoints.directory).of(&configuration.data);
+    let shelf = Shelf::in_directory(&configuration.checkpoints.directory).of(&configuration.data);
     let tables = open_tables(configuration).context("failed to read what is known of tables")?;
     let books = vec![
         BookBeside { directory: SANDBOX_DIRECTORY, book: Box::new(book) },
@@ -98,7 +98,7 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
     let notes = journal.as_ref().map_or_else(files, |journal| Arc::clone(journal) as _);
     // A copy of a directory that only repeats a log elsewhere is as good as its original.
     let running_mark = journal.is_none().then(|| mark_as_running(&configuration.data, &*notes)).transpose()?;
-    let read = || Ok((LastUsed::among(Arc::clone(&notes)), notes.read(PAUSED_FILE)?.is_some()));
+    let read = || Ok((LastUsed::read(Arc::clone(&notes)), notes.read(PAUSED_FILE)?.is_some()));
     let (last_used, is_paused) = on_own_thread(read)?;
     let engine = Engine::start(dependencies, engine_options(configuration, is_paused));
     let engine = engine.map_err(|error| with_remedy(error, configuration))?;

@@ -103,7 +103,7 @@ fn entry(shop: &Shop, place: u64, of: ActivityType) -> Activity {
     Activity {
         parent: has_parent.then(|| payment(0)),
         user_email: (place >= 9).then(|| email("bob@shop.example")),
-        plan_switch: (place == 8).then(|| PlanSwitch { new: SCALE.named(), previous: GROWTH.named() }),
+        plan_switch: (place == 8).then(|| PlanSwitch { new: SCALE.named_plan(), previous: GROWTH.named_plan() }),
         ..activity
     }
 }

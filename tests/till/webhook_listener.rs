@@ -79,7 +79,7 @@ fn body() -> Vec<u8> {
 fn deliver(client: &Client, secrets: &[SigningSecret], signed: &[u8], at: u64, sent: &[u8]) -> ApiAnswer {
     let (newest, older) = secrets.split_first().expect("a secret");
     let headers = sign(newest, older, EVENT_ID, at, signed);
-    let named = headers.named("Shop-Signature");
+    let named = headers.with_names("Shop-Signature");
     named.iter().fold(client.clone(), |client, (name, value)| client.header(name, value)).post_bytes("/a/b?c=d", sent)
 }
 
@@ -203,7 +203,7 @@ fn a_delivery_is_forwarded_and_its_status_is_returned() {
     assert_eq!(received, body());
     assert!(head.starts_with("post /hooks?of=shop "), "{head}");
     let headers = sign(&secret(1), &[], EVENT_ID, at, &body());
-    for (name, value) in headers.named("shop-signature") {
+    for (name, value) in headers.with_names("shop-signature") {
         assert!(head.contains(&format!("{name}: {}\r\n", value.to_lowercase())), "{name} is not in {head}");
     }
     assert!(head.contains("content-type: application/json\r\n"), "{head}");

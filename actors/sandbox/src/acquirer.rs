@@ -12,7 +12,7 @@ use till_domain::money::Money;
 
 use super::actions::{ActResult, ShownAction};
 use super::acts::Act;
-use super::answers::{OWN_PREFIX, authorization, cancellation, completion, found, send_late};
+use super::answers::{OWN_PREFIX, authorization, cancellation, completion, found_call, send_late};
 use super::book_thread::{self, MillisClock, OnBroken};
 use super::cards::{AuthorizationPlan, Behaviour, Handling};
 use super::judgement::{BookRequest, BookRequestKind, PendingEnd, by_evidence};
@@ -101,7 +101,7 @@ impl SandboxAcquirer {
     /// # Errors
     /// [`AcquirerUnavailable`] in the answer.
     pub fn find_action(&self, id: ActionId) -> AcquirerAnswer<Option<ShownAction>> {
-        let found = self.shown(BookTask::Find(id.authorization()));
+        let found = self.find_shown(BookTask::Find(id.authorization()));
         Box::pin(async move { Ok(found.await?.filter(|action| action.id == id)) })
     }
 
@@ -111,7 +111,7 @@ impl SandboxAcquirer {
     /// # Errors
     /// [`AcquirerUnavailable`] in the answer.
     pub fn find_action_of_same_payment(&self, id: ActionId) -> AcquirerAnswer<Option<ShownAction>> {
-        self.shown(BookTask::Find(id.authorization()))
+        self.find_shown(BookTask::Find(id.authorization()))
     }
 
     /// The action on the wallet's page to which the text of a QR code leads; none when it is no text of the sandbox's.
@@ -119,7 +119,7 @@ impl SandboxAcquirer {
     /// # Errors
     /// [`AcquirerUnavailable`] in the answer.
     pub fn find_bill(&self, qr_text: &str) -> AcquirerAnswer<Option<ShownAction>> {
-        self.shown(BookTask::FindBill(qr_text.to_owned()))
+        self.find_shown(BookTask::FindBill(qr_text.to_owned()))
     }
 
     /// Records what a customer did on the page of an action, at most once and as long as the action is open, and sends
@@ -153,7 +153,7 @@ impl SandboxAcquirer {
         })
     }
 
-    pub(super) fn shown(&self, task: BookTask) -> AcquirerAnswer<Option<ShownAction>> {
+    pub(super) fn find_shown(&self, task: BookTask) -> AcquirerAnswer<Option<ShownAction>> {
         let waiting = self.queue.push(task);
         Box::pin(async move { Ok(ShownAction::of(&answered(waiting).await?)) })
     }
@@ -177,14 +177,14 @@ impl SandboxAcquirer {
             }
             let read = read(&answered);
             let other = "the sandbox recorded another request under the reference";
-            read.ok_or_else(|| AcquirerUnavailable::because(other))
+            read.ok_or_else(|| AcquirerUnavailable::new(other))
         })
     }
 }
 
 /// Waits for the answer to a request, and for its delay.
 async fn answered(waiting: PendingAnswer) -> Result<Answered, AcquirerUnavailable> {
-    let stopped = |_| AcquirerUnavailable::because("the sandbox stopped before it answered");
+    let stopped = |_| AcquirerUnavailable::new("the sandbox stopped before it answered");
     let answered = waiting?.await.map_err(stopped)??;
     let delay = answered.handling.answer_delay();
     if !delay.is_zero() {
@@ -247,7 +247,7 @@ impl Acquirer for SandboxAcquirer {
         Box::pin(async move {
             let answered = answered(waiting).await?;
             let is_the_merchants = answered.line.as_ref().is_some_and(|line| line.merchant == merchant);
-            Ok(if is_the_merchants { found(&answered) } else { None })
+            Ok(if is_the_merchants { found_call(&answered) } else { None })
         })
     }
 }

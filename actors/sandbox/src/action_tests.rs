@@ -32,10 +32,10 @@ struct World {
 
 impl World {
     fn new() -> World {
-        World::over(MemoryBook::new(), ManualClock::new())
+        World::with_book(MemoryBook::new(), ManualClock::new())
     }
 
-    fn over(book: MemoryBook, clock: ManualClock) -> World {
+    fn with_book(book: MemoryBook, clock: ManualClock) -> World {
         let sandbox = clock.start(&book);
         let (sender, sent) = mpsc::channel(64);
         sandbox.send_late_answers(sender);
@@ -46,7 +46,7 @@ impl World {
     fn restarted(self) -> World {
         let World { book, clock, sandbox, sent: _ } = self;
         drop(sandbox);
-        World::over(book, clock)
+        World::with_book(book, clock)
     }
 
     fn ask(&self, request: AuthorizeRequest) -> AuthorizationResult {
@@ -82,14 +82,15 @@ impl World {
         wait(self.sandbox.cancel(request)).expect("an answer")
     }
 
-    fn shown(&self, number: u8) -> Option<ShownAction> {
-        wait(self.sandbox.shown(BookTask::Find(step(number, PaymentStep::Authorize).into_text()))).expect("an answer")
+    fn find_shown(&self, number: u8) -> Option<ShownAction> {
+        wait(self.sandbox.find_shown(BookTask::Find(step(number, PaymentStep::Authorize).into_text())))
+            .expect("an answer")
     }
 
     /// The results of authorizations that were sent since the last look.
     fn sent(&mut self) -> Vec<AuthorizationResult> {
         // A call is answered after what was due before it is sent.
-        self.shown(99);
+        self.find_shown(99);
         let sent = std::iter::from_fn(|| self.sent.try_recv().ok());
         let authorization = |answer: LateAnswer| match answer.found {
             FoundCall::Authorization(result) => result,
@@ -128,7 +129,7 @@ fn methods(minor: u64) -> [AuthorizeRequest; 2] {
     [paying(Instrument::PromptPay, minor), paying(Instrument::MobileBanking, minor)]
 }
 
-fn again(request: &AuthorizeRequest) -> AuthorizeRequest {
+fn repeat_request(request: &AuthorizeRequest) -> AuthorizeRequest {
     let instrument = match &request.instrument {
         Instrument::PromptPay => Instrument::PromptPay,
         _ => Instrument::MobileBanking,
@@ -249,7 +250,7 @@ fn bank_pages_and_qr_codes_are_paid_declined_or_canceled() {
         ] {
             let is_wallet = matches!(request.instrument, Instrument::PromptPay);
             let mut world = World::new();
-            let required = world.asked(again(&request));
+            let required = world.asked(repeat_request(&request));
             assert!(!required.authenticates);
             assert_eq!(required.lifetime_seconds, if is_wallet { 900 } else { 1_800 });
             if is_wallet && outcome == ActionOutcome::Cancel {
@@ -258,12 +259,12 @@ fn bank_pages_and_qr_codes_are_paid_declined_or_canceled() {
             } else {
                 assert_eq!(world.act(&required, outcome), ActResult::Recorded);
             }
-            let result = world.ask(again(&request));
+            let result = world.ask(repeat_request(&request));
             match code {
                 None => assert_eq!(result, approval(None)),
                 Some(code) => assert_eq!(declined(result.clone()), (code.to_owned(), None)),
             }
-            assert_eq!(world.sent(), [world.ask(again(&request))]);
+            assert_eq!(world.sent(), [world.ask(repeat_request(&request))]);
         }
     }
 }
@@ -272,17 +273,17 @@ fn bank_pages_and_qr_codes_are_paid_declined_or_canceled() {
 fn amounts_that_end_in_91_ask_five_seconds_late() {
     for request in methods(1_091) {
         let mut world = World::new();
-        assert_eq!(world.ask(again(&request)), AuthorizationResult::Processing);
+        assert_eq!(world.ask(repeat_request(&request)), AuthorizationResult::Processing);
         assert_eq!(world.complete(1, ActionOutcome::Succeed), ActResult::Nothing, "nobody was asked yet");
         world.clock.set(NOW_MS + LATE_MS - 1);
-        assert_eq!((world.shown(1), world.sent()), (None, vec![]));
+        assert_eq!((world.find_shown(1), world.sent()), (None, vec![]));
         let mut world = world.restarted();
-        assert_eq!(world.ask(again(&request)), AuthorizationResult::Processing);
+        assert_eq!(world.ask(repeat_request(&request)), AuthorizationResult::Processing);
         world.clock.set(NOW_MS + LATE_MS);
-        let required = world.asked(again(&request));
+        let required = world.asked(repeat_request(&request));
         assert_eq!(world.sent(), [AuthorizationResult::NeedsAction(required.clone())]);
         assert_eq!(world.act(&required, ActionOutcome::Succeed), ActResult::Recorded);
-        assert_eq!(world.ask(again(&request)), approval(None));
+        assert_eq!(world.ask(repeat_request(&request)), approval(None));
     }
 }
 
@@ -297,17 +298,17 @@ fn amounts_that_end_in_92_fail_at_once() {
 fn amounts_that_end_in_93_answer_five_seconds_after_the_customer_paid() {
     for request in methods(1_093) {
         let mut world = World::new();
-        let required = world.asked(again(&request));
+        let required = world.asked(repeat_request(&request));
         world.clock.set(NOW_MS + 10);
         assert_eq!(world.act(&required, ActionOutcome::Succeed), ActResult::Recorded);
         assert_eq!(world.sent(), [AuthorizationResult::Processing], "nothing is asked any more");
         world.clock.set(NOW_MS + 10 + LATE_MS - 1);
-        assert_eq!(world.ask(again(&request)), AuthorizationResult::Processing);
+        assert_eq!(world.ask(repeat_request(&request)), AuthorizationResult::Processing);
         let mut world = world.restarted();
-        assert_eq!(world.ask(again(&request)), AuthorizationResult::Processing);
+        assert_eq!(world.ask(repeat_request(&request)), AuthorizationResult::Processing);
         world.clock.set(NOW_MS + 10 + LATE_MS);
         assert_eq!(world.sent(), [approval(None)]);
-        assert_eq!(world.ask(again(&request)), approval(None));
+        assert_eq!(world.ask(repeat_request(&request)), approval(None));
         assert_eq!((world.totals().captured_minor, world.sent()), (1_093, vec![]), "once");
     }
 }
@@ -316,18 +317,18 @@ fn amounts_that_end_in_93_answer_five_seconds_after_the_customer_paid() {
 fn a_cancellation_finds_the_success_of_a_customer_who_paid() {
     let request = &methods(1_093)[1];
     let world = World::new();
-    let required = world.asked(again(request));
+    let required = world.asked(repeat_request(request));
     world.act(&required, ActionOutcome::Succeed);
     assert_eq!(world.cancel(1, true), Cancellation::TooLate(approval(None)));
     assert_eq!(world.cancel(1, true), Cancellation::TooLate(approval(None)), "asked again");
-    assert_eq!(world.ask(again(request)), approval(None));
+    assert_eq!(world.ask(repeat_request(request)), approval(None));
 }
 
 #[test]
 fn amounts_that_end_in_94_succeed_five_seconds_after_the_deadline() {
     for request in methods(1_094) {
         let mut world = World::new();
-        world.asked(again(&request));
+        world.asked(repeat_request(&request));
         assert_eq!(world.cancel(1, true), Cancellation::Canceled);
         world.clock.set(NOW_MS + LATE_MS - 1);
         assert_eq!(world.sent(), []);
@@ -345,7 +346,7 @@ fn amounts_that_end_in_94_succeed_five_seconds_after_the_deadline() {
 fn a_late_success_is_sent_until_its_money_is_given_back() {
     let request = &methods(1_094)[0];
     let mut world = World::new();
-    world.asked(again(request));
+    world.asked(repeat_request(request));
     world.cancel(1, true);
     for sends in 1..=3 {
         world.clock.set(NOW_MS + sends * LATE_MS);
@@ -364,7 +365,7 @@ fn a_late_success_is_sent_until_its_money_is_given_back() {
 fn amounts_that_end_in_94_are_canceled_for_good_before_the_deadline() {
     let request = &methods(1_094)[1];
     let mut world = World::new();
-    world.asked(again(request));
+    world.asked(repeat_request(request));
     assert_eq!(world.cancel(1, false), Cancellation::Canceled);
     world.clock.set(NOW_MS + 2 * LATE_MS);
     assert_eq!((world.sent(), world.totals().canceled), (vec![], 1));
@@ -397,7 +398,7 @@ fn an_act_on_the_page_after_a_cancellation_changes_nothing() {
     for outcome in ActionOutcome::ALL {
         assert_eq!(world.act(&required, outcome), ActResult::Nothing);
     }
-    assert!(!world.shown(1).expect("it is there").is_open);
+    assert!(!world.find_shown(1).expect("it is there").is_open);
     assert_eq!(declined(world.ask(of_card(CHALLENGE))), ("action_canceled".to_owned(), not_passed()));
     assert_eq!((world.sent(), world.totals().canceled), (vec![], 1));
 }
@@ -471,7 +472,7 @@ fn a_bill_is_found_by_its_whole_text_alone() {
     let shown = find(text.as_str()).expect("it is there");
     assert_eq!(
         (shown.page, shown.payment, shown.path()),
-        (ActionPage::Wallet, payment(1), world.shown(1).expect("it is there").path())
+        (ActionPage::Wallet, payment(1), world.find_shown(1).expect("it is there").path())
     );
     for other in
         ["", "pay_1", &text.as_str()[1..], &format!("{} ", text.as_str()), &text.as_str().replace("10.00", "11.00")]

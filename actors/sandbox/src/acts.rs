@@ -29,8 +29,8 @@ pub(super) enum Act {
 }
 
 /// An action, as it is given to the customer.
-pub(super) fn given(action: BookAction, behaviour: Behaviour, money: Money, now_ms: u64) -> BookAction {
-    let is_late = late(&action, money) == Some(AmountBehaviour::AsksLate);
+pub(super) fn action_for_customer(action: BookAction, behaviour: Behaviour, money: Money, now_ms: u64) -> BookAction {
+    let is_late = late_behaviour(&action, money) == Some(AmountBehaviour::AsksLate);
     let given_at_ms = if is_late { now_ms.saturating_add(LATE_MS) } else { now_ms };
     BookAction { given_at_ms, declines: behaviour.declines(), ..action }
 }
@@ -55,7 +55,7 @@ pub(super) fn act(line: &BookLine, act: Act, now_ms: u64) -> Option<BookLine> {
     }
     action.taken = Some(TakenAction { outcome: taken, at_ms: now_ms });
     if taken == ActionOutcome::Succeed {
-        let is_late = !is_canceled && late(action, money) == Some(AmountBehaviour::SucceedsLate);
+        let is_late = !is_canceled && late_behaviour(action, money) == Some(AmountBehaviour::SucceedsLate);
         action.succeeds_at_ms = Some(if is_late { now_ms.saturating_add(LATE_MS) } else { now_ms });
     } else if !is_canceled {
         *authentication = challenged(action.page, AuthenticationStatus::NotAuthenticated);
@@ -103,7 +103,8 @@ pub(super) fn cancel(line: Option<&BookLine>, deadline_passed: bool, now_ms: u64
         }
         (AuthorizeOutcome::Waiting, Some(action)) => {
             action.canceled_at_ms = Some(now_ms);
-            let succeeds = deadline_passed && late(action, money) == Some(AmountBehaviour::SucceedsAfterDeadline);
+            let succeeds =
+                deadline_passed && late_behaviour(action, money) == Some(AmountBehaviour::SucceedsAfterDeadline);
             action.succeeds_at_ms = succeeds.then(|| now_ms.saturating_add(LATE_MS));
             *authentication = challenged(action.page, AuthenticationStatus::NotAuthenticated);
             *outcome = AuthorizeOutcome::Declined(DeclineReason::ActionCanceled);
@@ -140,7 +141,7 @@ pub(super) fn is_approved(line: &BookLine) -> bool {
 }
 
 /// The behaviour by the amount, which a challenge does not have.
-fn late(action: &BookAction, money: Money) -> Option<AmountBehaviour> {
+fn late_behaviour(action: &BookAction, money: Money) -> Option<AmountBehaviour> {
     match action.page {
         ActionPage::Challenge => None,
         ActionPage::Bank | ActionPage::Wallet => AmountBehaviour::of(money),

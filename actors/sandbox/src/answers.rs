@@ -60,7 +60,7 @@ pub(super) fn completion(answered: &Answered) -> Option<Completion> {
 }
 
 /// The answer to any call.
-pub(super) fn found(answered: &Answered) -> Option<FoundCall> {
+pub(super) fn found_call(answered: &Answered) -> Option<FoundCall> {
     let of_action = || cancellation(answered).map(FoundCall::Cancellation);
     let of_money = || completion(answered).map(FoundCall::Completion);
     authorization(answered).map(FoundCall::Authorization).or_else(of_action).or_else(of_money)
@@ -68,7 +68,8 @@ pub(super) fn found(answered: &Answered) -> Option<FoundCall> {
 
 /// Sends an answer that no call waits for. If it cannot be sent, the caller asks again.
 pub(super) fn send_late(late_answers: &OnceLock<LateAnswers>, answered: &Answered) {
-    let (Some(late_answers), Some(line), Some(found)) = (late_answers.get(), &answered.line, found(answered)) else {
+    let (Some(late_answers), Some(line), Some(found)) = (late_answers.get(), &answered.line, found_call(answered))
+    else {
         return;
     };
     let _asked_again =

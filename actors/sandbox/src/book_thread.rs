@@ -99,14 +99,14 @@ fn carry_out<B: Book>(
 /// The answer to the callers after an error, when the book can still be used.
 fn unavailable(error: BookError) -> Result<AcquirerUnavailable, BookError> {
     match error {
-        BookError::TimedOut => Ok(AcquirerUnavailable::because("the sandbox's book did not answer in time")),
+        BookError::TimedOut => Ok(AcquirerUnavailable::new("the sandbox's book did not answer in time")),
         BookError::NotWritten { .. } => {
             tracing::warn!(error = &error as &dyn std::error::Error, "the sandbox cannot write to its book now");
-            Ok(AcquirerUnavailable::because("the sandbox cannot write to its book now"))
+            Ok(AcquirerUnavailable::new("the sandbox cannot write to its book now"))
         }
         BookError::Damaged { .. } | BookError::UnknownFormat { .. } => {
             tracing::error!(error = &error as &dyn std::error::Error, "the sandbox cannot read its book");
-            Ok(AcquirerUnavailable::because("the sandbox cannot read its book"))
+            Ok(AcquirerUnavailable::new("the sandbox cannot read its book"))
         }
         BookError::Broken(_) => Err(error),
     }
@@ -295,7 +295,7 @@ impl<B: Book> Group<'_, B> {
 }
 
 fn timed_out() -> AcquirerUnavailable {
-    AcquirerUnavailable::because("the first call for this card times out")
+    AcquirerUnavailable::new("the first call for this card times out")
 }
 
 fn late_approval(line: &BookLine, is_given_back: bool) -> BookLine {
@@ -312,5 +312,5 @@ fn repeated(request: &BookRequest, answered: Answered) -> Recorded {
     }
     // Neither done nor declined would be true. Unknown keeps the payment open until an operator looks.
     tracing::error!(reference = request.reference, "the sandbox was sent another request under a used reference");
-    Err(AcquirerUnavailable::because("the reference names another request"))
+    Err(AcquirerUnavailable::new("the reference names another request"))
 }

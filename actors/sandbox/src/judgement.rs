@@ -124,7 +124,8 @@ impl BookRequest {
         let (operation, changed) = match &self.what {
             BookRequestKind::Authorize { instrument, capture, plan, action } => {
                 let captures = *capture == CaptureMode::Automatic && handling != Handling::CaptureFails;
-                let given = |action: &BookAction| acts::given(action.clone(), plan.behaviour, self.money, now_ms);
+                let given =
+                    |action: &BookAction| acts::action_for_customer(action.clone(), plan.behaviour, self.money, now_ms);
                 let action = action.as_deref().map(given).map(Box::new);
                 let outcome = match action {
                     None => authorize(self.money, captures, plan.behaviour),
@@ -334,7 +335,7 @@ mod tests {
         request("authorize", thb(100), card(capture, Behaviour::Approve)).judge(None, 5).0
     }
 
-    fn follow(what: FollowUp, money: Money) -> BookRequest {
+    fn follow_up_request(what: FollowUp, money: Money) -> BookRequest {
         request("follow", money, BookRequestKind::FollowUp { what, authorization: "authorize".to_owned() })
     }
 
@@ -346,14 +347,14 @@ mod tests {
     }
 
     /// The authorization after a chain of steps that all succeed.
-    fn after(capture: CaptureMode, steps: &[(FollowUp, u64)]) -> BookLine {
+    fn line_after(capture: CaptureMode, steps: &[(FollowUp, u64)]) -> BookLine {
         steps.iter().fold(authorized(capture), |line, (what, amount)| {
-            follow(*what, thb(*amount)).judge(Some(&line), 6).1.expect("the step succeeds")
+            follow_up_request(*what, thb(*amount)).judge(Some(&line), 6).1.expect("the step succeeds")
         })
     }
 
     fn declined(what: FollowUp, money: Money, line: Option<&BookLine>) -> Option<DeclineReason> {
-        let (own, changed) = follow(what, money).judge(line, 6);
+        let (own, changed) = follow_up_request(what, money).judge(line, 6);
         match own.operation {
             BookOperation::FollowUp { declined, .. } => {
                 assert_eq!(declined.is_some(), changed.is_none(), "what is declined changes nothing");
@@ -372,7 +373,7 @@ mod tests {
 
     #[test]
     fn capturing_a_part_releases_the_rest() {
-        let line = after(CaptureMode::Manual, &[(FollowUp::Capture, 60)]);
+        let line = line_after(CaptureMode::Manual, &[(FollowUp::Capture, 60)]);
         assert_eq!(state(&line).captured_minor, 60);
         assert_eq!(declined(FollowUp::Capture, thb(40), Some(&line)), Some(DeclineReason::AlreadyCaptured));
         assert_eq!(declined(FollowUp::Void, thb(100), Some(&line)), Some(DeclineReason::AlreadyCaptured));
@@ -380,7 +381,7 @@ mod tests {
 
     #[test]
     fn captured_money_can_be_refunded_in_parts_and_no_further() {
-        let line = after(CaptureMode::Automatic, &[(FollowUp::Refund, 30), (FollowUp::Refund, 69)]);
+        let line = line_after(CaptureMode::Automatic, &[(FollowUp::Refund, 30), (FollowUp::Refund, 69)]);
         assert_eq!(state(&line).refunded_minor, 99);
         assert_eq!(declined(FollowUp::Refund, thb(2), Some(&line)), Some(DeclineReason::WrongAmount));
         assert_eq!(declined(FollowUp::Refund, thb(1), Some(&line)), None);
@@ -388,7 +389,7 @@ mod tests {
 
     #[test]
     fn a_voided_authorization_cannot_be_changed() {
-        let line = after(CaptureMode::Manual, &[(FollowUp::Void, 100)]);
+        let line = line_after(CaptureMode::Manual, &[(FollowUp::Void, 100)]);
         assert_eq!(state(&line).voided_minor, 100);
         for what in [FollowUp::Capture, FollowUp::Void, FollowUp::Refund] {
             assert_eq!(declined(what, thb(100), Some(&line)), Some(DeclineReason::AlreadyVoided), "{what:?}");
@@ -415,7 +416,7 @@ mod tests {
         other_merchants.merchant = MerchantId::from_bytes([9; 16]);
         let mut other_payments = authorized(CaptureMode::Manual);
         other_payments.payment = Some(PaymentId::from_bytes([9; 16]));
-        let no_authorization = follow(FollowUp::Void, thb(100)).judge(None, 5).0;
+        let no_authorization = follow_up_request(FollowUp::Void, thb(100)).judge(None, 5).0;
         for line in [None, Some(&refused), Some(&other_merchants), Some(&other_payments), Some(&no_authorization)] {
             let unknown = Some(DeclineReason::UnknownAuthorization);
             assert_eq!(declined(FollowUp::Capture, thb(100), line), unknown, "{line:?}");
@@ -428,8 +429,10 @@ mod tests {
         let (capture, plan) = (CaptureMode::Automatic, AuthorizationPlan::unauthenticated(Behaviour::Approve));
         let what = BookRequestKind::Authorize { instrument, capture, plan, action: None };
         let authorized = request("authorize", thb(100), what).judge(None, 5).0;
-        let refund =
-            |reference: &str| BookRequest { reference: reference.to_owned(), ..follow(FollowUp::Refund, thb(100)) };
+        let refund = |reference: &str| BookRequest {
+            reference: reference.to_owned(),
+            ..follow_up_request(FollowUp::Refund, thb(100))
+        };
         let (refunded, unchanged) = refund("payment/refund/1").judge(Some(&authorized), 6);
         let pending = BookOperation::PendingRefund { authorization: "authorize".to_owned(), fails_at_ms: None };
         assert_eq!((refunded.operation, unchanged), (pending, None));
@@ -462,14 +465,14 @@ mod tests {
             BookRequest { merchant: MerchantId::from_bytes([9; 16]), ..first.clone() },
             BookRequest { payment: Some(PaymentId::from_bytes([9; 16])), ..first.clone() },
             BookRequest { what: card(CaptureMode::Automatic, Behaviour::Approve), ..first.clone() },
-            BookRequest { what: follow(FollowUp::Void, thb(100)).what, ..first },
+            BookRequest { what: follow_up_request(FollowUp::Void, thb(100)).what, ..first },
         ];
         for other in others {
             assert!(!other.is_recorded_by(&line), "{other:?}");
         }
-        let capture = follow(FollowUp::Capture, thb(100));
+        let capture = follow_up_request(FollowUp::Capture, thb(100));
         let line = capture.clone().judge(None, 5).0;
         assert!(capture.is_recorded_by(&line));
-        assert!(!follow(FollowUp::Refund, thb(100)).is_recorded_by(&line));
+        assert!(!follow_up_request(FollowUp::Refund, thb(100)).is_recorded_by(&line));
     }
 }

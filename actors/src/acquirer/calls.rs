@@ -83,7 +83,7 @@ pub struct AcquirerUnavailable {
 
 impl AcquirerUnavailable {
     /// An error with this reason, for the log.
-    pub fn because(reason: impl Into<String>) -> AcquirerUnavailable {
+    pub fn new(reason: impl Into<String>) -> AcquirerUnavailable {
         AcquirerUnavailable { reason: reason.into() }
     }
 }

@@ -156,7 +156,7 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
                 (entry.due, entry.progress) = (due, self.waiting.push(subject, due));
             }
             SubjectState::Waiting(_) => {}
-            SubjectState::Served(again) => entry.progress = SubjectState::Served(earlier(again, Some(due))),
+            SubjectState::Served(again) => entry.progress = SubjectState::Served(earliest(again, Some(due))),
             SubjectState::Failed => entry.due = entry.due.min(due),
         }
     }
@@ -183,7 +183,7 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
     fn finish(&mut self, subject: S, next: Option<Millis>, now: Instant) {
         let Some(entry) = self.entries.get_mut(&subject) else { return };
         let SubjectState::Served(again) = entry.progress else { return };
-        match earlier(again, next) {
+        match earliest(again, next) {
             Some(due) => {
                 (entry.since, entry.due, entry.pause) = (now, due, Duration::ZERO);
                 entry.progress = self.waiting.push(subject, due);
@@ -203,7 +203,7 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
     }
 }
 
-fn earlier(one: Option<Millis>, other: Option<Millis>) -> Option<Millis> {
+fn earliest(one: Option<Millis>, other: Option<Millis>) -> Option<Millis> {
     one.into_iter().chain(other).min()
 }
 

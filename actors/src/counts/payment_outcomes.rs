@@ -41,7 +41,7 @@ pub struct PaymentCounts {
 impl PaymentCounts {
     /// The payments that were counted since an earlier moment.
     #[must_use]
-    pub fn since(&self, earlier: &PaymentCounts) -> PaymentCounts {
+    pub fn increase_since(&self, earlier: &PaymentCounts) -> PaymentCounts {
         PaymentCounts {
             successful: self.successful.saturating_sub(earlier.successful),
             authorized: self.authorized.saturating_sub(earlier.authorized),
@@ -147,6 +147,6 @@ mod tests {
         counts.note(MERCHANT, &PaymentOutcome::Authorized);
         counts.note(MERCHANT, &PaymentOutcome::Expired { payment_id: PAYMENT });
         let expected = PaymentCounts { authorized: 1, expired: 1, ..PaymentCounts::default() };
-        assert_eq!(counts.since(&earlier), expected);
+        assert_eq!(counts.increase_since(&earlier), expected);
     }
 }

@@ -258,14 +258,14 @@ fn operated(
     attempt: u32,
     completion: Completion,
 ) -> Result<Command, NoResult> {
-    let (settles_at_once, is_disputed) = taken(&completion);
+    let (settles_at_once, is_disputed) = flags_of_captured(&completion);
     let result = end_of(completion)?;
     let record = RecordOperation { payment_id, kind, attempt, settles_at_once, is_disputed, result };
     Ok(Command::RecordOperation(record))
 }
 
 /// Two flags of captured money: true when it is available at once, and true when it is in dispute.
-const fn taken(completion: &Completion) -> (bool, bool) {
+const fn flags_of_captured(completion: &Completion) -> (bool, bool) {
     match completion {
         Completion::Done { acquirer_reference: _, settles_at_once, is_disputed } => (*settles_at_once, *is_disputed),
         Completion::Declined(_) | Completion::Pending(_) => (false, false),

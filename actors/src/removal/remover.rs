@@ -33,7 +33,7 @@ struct ScanPosition {
 }
 
 impl ScanPosition {
-    fn at(next: Vec<u8>) -> ScanPosition {
+    fn starting_at(next: Vec<u8>) -> ScanPosition {
         ScanPosition { next, reread_from: None }
     }
 
@@ -102,7 +102,8 @@ impl Remover {
     async fn visit(&mut self, merchant_id: MerchantId) -> Result<(), WorkError> {
         let now = Millis(self.registry.shared().clock.now().0.saturating_sub(GRACE_SECONDS * 1_000));
         let (lower, upper) = self.walk.range(merchant_id, self.by_clock_of(merchant_id, now)?);
-        let mut position = self.positions.get(&merchant_id).cloned().unwrap_or_else(|| ScanPosition::at(lower.clone()));
+        let mut position =
+            self.positions.get(&merchant_id).cloned().unwrap_or_else(|| ScanPosition::starting_at(lower.clone()));
         let mut rows = 0;
         while rows < VISIT_ROWS_MAX {
             let range = (position.next.clone(), upper.clone());
@@ -161,16 +162,16 @@ mod tests {
 
     #[test]
     fn a_position_returns_to_the_first_rows_that_stayed() {
-        let mut position = ScanPosition::at(vec![1]);
+        let mut position = ScanPosition::starting_at(vec![1]);
         position.pass(vec![2], false);
         position.pass(vec![3], true);
         position.pass(vec![4], false);
         position.pass(vec![5], true);
         assert_eq!(position.next, [5]);
         position.reach_end();
-        assert_eq!(position, ScanPosition::at(vec![2]));
+        assert_eq!(position, ScanPosition::starting_at(vec![2]));
         position.pass(vec![6], false);
         position.reach_end();
-        assert_eq!(position, ScanPosition::at(vec![6]));
+        assert_eq!(position, ScanPosition::starting_at(vec![6]));
     }
 }

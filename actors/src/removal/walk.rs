@@ -130,7 +130,7 @@ impl Finder {
         let look = Look { walk, now, rows: MerchantReader::new(merchant_id, None, rows) };
         let (mut expired, mut expires_later) = (Vec::new(), false);
         for (key, value) in &found {
-            match look.at(key, value) {
+            match look.judge_row(key, value) {
                 Ok(RowJudgement::Expired(found)) => expired.push(found),
                 Ok(RowJudgement::ExpiresLater) => expires_later = true,
                 Ok(RowJudgement::Stays) => {}
@@ -164,7 +164,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn at(&self, key: &[u8], value: &[u8]) -> Result<RowJudgement, Unreadable> {
+    fn judge_row(&self, key: &[u8], value: &[u8]) -> Result<RowJudgement, Unreadable> {
         let (_, parts) = shapes::decode_key(self.walk.table().family(), key).map_err(unreadable)?;
         let shapes::KeyParts::Row(key) = parts else { return Ok(RowJudgement::Stays) };
         match (self.walk, shapes::decode_row(&key, value, &StaysSealed)?, key) {

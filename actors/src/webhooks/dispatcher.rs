@@ -107,7 +107,7 @@ impl BackgroundWork for Arc<Dispatcher> {
     const RETRY: Retry = Retry { pause_first: Duration::from_secs(1), pause_max: Duration::from_secs(30) };
 
     async fn serve(&self, endpoint: WebhookEndpoint, _: Millis, _: Option<()>) -> Served {
-        if let Some(end) = self.resting.until(endpoint, self.clock.now()) {
+        if let Some(end) = self.resting.end_of_rest(endpoint, self.clock.now()) {
             return Ok(Some(end));
         }
         // Without all rows, a webhook or an event could be taken for one that is gone.
@@ -327,7 +327,8 @@ impl Dispatcher {
             return Ok(None);
         }
         let WebhookEndpoint { merchant_id, webhook_id } = turn.endpoint;
-        let due = self.deliveries().due(merchant_id, webhook_id, now, turn.retried.len().saturating_add(1))?;
+        let due =
+            self.deliveries().due_deliveries(merchant_id, webhook_id, now, turn.retried.len().saturating_add(1))?;
         let again = due.into_iter().find(|delivery| !turn.retried.contains(&delivery.id));
         if again.is_none() {
             turn.next_due = None; // Until one of those that are under way has ended.
@@ -400,7 +401,7 @@ impl Dispatcher {
         };
         let merchant_id = endpoint.merchant_id;
         let letter = self.library.letter(merchant_id, webhook, event, self.clock.now())?;
-        let headers = letter.headers.named(webhook.signature_header.as_str());
+        let headers = letter.headers.with_names(webhook.signature_header.as_str());
         Ok(self.delivery.sender.post(Post { merchant_id, url: &url, headers: &headers, body: &letter.body }).await)
     }
 
@@ -498,10 +499,11 @@ impl Dispatcher {
             let batch = DeliveryBatch { deliveries: Vec::new(), progress: Some((webhook_id, progress)) };
             self.deliveries().write(merchant_id, &batch)?;
         }
-        let pending = self.deliveries().due(merchant_id, webhook_id, Millis(u64::MAX), PENDING_DELIVERIES_MAX)?;
+        let pending =
+            self.deliveries().due_deliveries(merchant_id, webhook_id, Millis(u64::MAX), PENDING_DELIVERIES_MAX)?;
         let since = pending.iter().map(|delivery| delivery.created_at).min();
         self.statistics.note(turn.endpoint, WaitingDeliveries { count: pending.len(), since });
-        if let Some(end) = self.resting.until(turn.endpoint, self.clock.now()) {
+        if let Some(end) = self.resting.end_of_rest(turn.endpoint, self.clock.now()) {
             return Ok(Some(end));
         }
         Ok(self.deliveries().next_due(merchant_id, webhook_id)?.map(|due| due.max(AT_ONCE)))

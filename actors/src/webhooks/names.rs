@@ -51,10 +51,13 @@ impl SystemNames {
 
     /// The system's resolver, which looks at most this number of names up at once.
     pub(super) fn with_lookups(lookups_max: usize) -> SystemNames {
-        SystemNames::by(|name| Ok((name, 0).to_socket_addrs()?.map(|address| address.ip()).collect()), lookups_max)
+        SystemNames::with_resolver(
+            |name| Ok((name, 0).to_socket_addrs()?.map(|address| address.ip()).collect()),
+            lookups_max,
+        )
     }
 
-    fn by(
+    fn with_resolver(
         look_up: impl Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync + 'static,
         lookups_max: usize,
     ) -> SystemNames {
@@ -150,7 +153,7 @@ mod tests {
                 }
                 if name == "unknown" { Err(io::Error::from(io::ErrorKind::NotFound)) } else { Ok(vec![ADDRESS]) }
             };
-            HangingResolver { names: SystemNames::by(look_up, lookups_max), calls, gate }
+            HangingResolver { names: SystemNames::with_resolver(look_up, lookups_max), calls, gate }
         }
 
         async fn find(&self, merchant: u8, name: &str, patience: Duration) -> Option<Vec<IpAddr>> {

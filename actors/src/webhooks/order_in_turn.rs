@@ -26,7 +26,7 @@ impl OrderInTurn {
     }
 
     /// Takes up the order that the webhook has now, unless it is the same.
-    pub(super) fn follow(&mut self, order: Option<Redelivery>) {
+    pub(super) fn take_up(&mut self, order: Option<Redelivery>) {
         if self.order != order {
             *self = OrderInTurn::of(order, None);
         }

@@ -42,7 +42,7 @@ impl AttemptOutcome {
             DeliveryVerdict::Succeeded => (DeliveryStatus::Successful, None),
             DeliveryVerdict::Gone => (DeliveryStatus::Failed, None),
             DeliveryVerdict::Failed => match delay(schedule, made, chance, asked) {
-                Some(delay) => (DeliveryStatus::Pending, Some(later(now, delay))),
+                Some(delay) => (DeliveryStatus::Pending, Some(instant_after(now, delay))),
                 None => (DeliveryStatus::Failed, None),
             },
         };
@@ -80,7 +80,7 @@ fn delay(schedule: &RetrySchedule, made: u32, chance: u64, asked: Option<Duratio
     schedule.delay_after(usize::try_from(made).unwrap_or(usize::MAX), chance, asked)
 }
 
-fn later(now: Millis, delay: Duration) -> Millis {
+fn instant_after(now: Millis, delay: Duration) -> Millis {
     Millis(now.0.saturating_add(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)))
 }
 

@@ -24,7 +24,7 @@ impl Dispatcher {
     /// Reads the next events of the webhook's order, once those that were read before are taken. Returns true when it
     /// has read some and all of them are passed over.
     pub(super) fn read_ordered(&self, turn: &mut Turn, webhook: &Webhook) -> Result<bool, WorkError> {
-        turn.order.follow(webhook.redelivery);
+        turn.order.take_up(webhook.redelivery);
         let Some((from, last)) = turn.order.unread() else { return Ok(false) };
         let rows = self.library.reader(turn.endpoint.merchant_id);
         let found = rows.scan::<WebhookEvents>(from..=last, ScanDirection::Forward, EVENTS_READ_AT_ONCE)?;
@@ -42,7 +42,8 @@ impl Dispatcher {
     /// The events that wait for another attempt at an endpoint.
     fn waiting_events(&self, endpoint: WebhookEndpoint) -> Result<BTreeSet<WebhookEventId>, WorkError> {
         let WebhookEndpoint { merchant_id, webhook_id } = endpoint;
-        let pending = self.deliveries().due(merchant_id, webhook_id, Millis(u64::MAX), PENDING_DELIVERIES_MAX)?;
+        let pending =
+            self.deliveries().due_deliveries(merchant_id, webhook_id, Millis(u64::MAX), PENDING_DELIVERIES_MAX)?;
         Ok(pending.iter().map(|delivery| delivery.event_id).collect())
     }
 

@@ -27,7 +27,7 @@ struct Failures {
 
 impl Resting {
     /// The end of the endpoint's pause, when it has one at this time.
-    pub(super) fn until(&self, endpoint: WebhookEndpoint, now: Millis) -> Option<Millis> {
+    pub(super) fn end_of_rest(&self, endpoint: WebhookEndpoint, now: Millis) -> Option<Millis> {
         let paused_until = self.0.lock().get(&endpoint)?.paused_until;
         (now < paused_until).then_some(paused_until)
     }

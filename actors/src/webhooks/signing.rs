@@ -94,7 +94,7 @@ pub struct SignedHeaders {
 impl SignedHeaders {
     /// The headers with their names; `signature_header` is the one that the endpoint names for the plain HMAC.
     #[must_use]
-    pub fn named<'h>(&'h self, signature_header: &'h str) -> [(&'h str, &'h str); 4] {
+    pub fn with_names<'h>(&'h self, signature_header: &'h str) -> [(&'h str, &'h str); 4] {
         [
             ("webhook-id", &self.webhook_id),
             ("webhook-timestamp", &self.webhook_timestamp),
@@ -210,7 +210,7 @@ mod tests {
             ("webhook-signature", &signature),
             ("Shop-Signature", FIRST_PLAIN),
         ];
-        assert_eq!(headers.named("Shop-Signature"), expected);
+        assert_eq!(headers.with_names("Shop-Signature"), expected);
     }
 
     #[test]

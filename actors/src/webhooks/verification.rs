@@ -104,12 +104,12 @@ impl VerificationKey {
         check_timestamp(headers.webhook_timestamp, now_seconds)?;
         let content = signed_content(headers.webhook_id, headers.webhook_timestamp, body);
         let mut signatures = headers.webhook_signature.split(' ');
-        let matches = signatures.any(|signature| self.made(signature, &content));
+        let matches = signatures.any(|signature| self.has_made(signature, &content));
         matches.then_some(()).ok_or(VerificationError::NoSignatureMatches)
     }
 
     /// True when `signature`, such as `v1,<Base64>`, was made with this key.
-    fn made(&self, signature: &str, content: &[u8]) -> bool {
+    fn has_made(&self, signature: &str, content: &[u8]) -> bool {
         let decoded = |version| signature.strip_prefix(version).and_then(|encoded| STANDARD.decode(encoded).ok());
         match self {
             VerificationKey::Secret(key) => {

@@ -93,7 +93,7 @@ impl ScriptedAcquirer {
     ) -> AcquirerAnswer<T> {
         match self.script.turn(merchant_id, call) {
             Some(CallTreatment::Panic) => Box::pin(async { panic!("the acquirer panics on purpose") }),
-            Some(CallTreatment::NoAnswer) => Box::pin(async { Err(AcquirerUnavailable::because("on purpose")) }),
+            Some(CallTreatment::NoAnswer) => Box::pin(async { Err(AcquirerUnavailable::new("on purpose")) }),
             Some(CallTreatment::After(act)) => {
                 act();
                 ask(&self.sandbox)

@@ -1,6 +1,6 @@
 //! The fold of the customer's part of a payment into rows.
 
-use super::change::{change, taken};
+use super::change::{change, take_row};
 use crate::customer_action::{ActionStage, Authentication, CustomerAction};
 use crate::effect::{Timer, TimerKind};
 use crate::event::Event;
@@ -13,7 +13,7 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
     if let Event::ActionRequired { payment_id, action } = event {
         require(*payment_id, action, rows)
     } else if let Event::ActionTaken { payment_id } = event {
-        let mut payment = taken::<Payments>(*payment_id, rows)?;
+        let mut payment = take_row::<Payments>(*payment_id, rows)?;
         close(&mut payment, rows);
         rows.put::<Payments>(*payment_id, payment);
         Ok(())

@@ -1,6 +1,6 @@
 //! The fold of checkouts into rows.
 
-use super::change::{change, index, taken, unindex};
+use super::change::{change, index, take_row, unindex};
 use super::checkout_customers::{list, unlist};
 use crate::checkout::{Checkout, CheckoutStatus};
 use crate::customer::CustomerFields;
@@ -21,7 +21,7 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
     } else if let Event::CheckoutReopened { checkout_id } = event {
         change::<Checkouts>(rows, *checkout_id, |checkout| checkout.in_progress = false)
     } else if let Event::CheckoutClosed { checkout_id } = event {
-        let mut checkout = taken::<Checkouts>(*checkout_id, rows)?;
+        let mut checkout = take_row::<Checkouts>(*checkout_id, rows)?;
         rows.remove::<Timers>(timer(&checkout));
         checkout.closes = true;
         rows.put::<Checkouts>(*checkout_id, checkout);
@@ -31,7 +31,7 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
     } else if let Event::CheckoutExpired { checkout_id, at } = event {
         end(*checkout_id, CheckoutStatus::Expired, *at, rows)
     } else if let Event::CheckoutCustomerErased { checkout_id } = event {
-        let mut checkout = taken::<Checkouts>(*checkout_id, rows)?;
+        let mut checkout = take_row::<Checkouts>(*checkout_id, rows)?;
         if checkout.ended_at.is_some() {
             rows.remove::<Timers>(timer(&checkout));
         } else {
@@ -47,7 +47,7 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
 
 /// The timer of a checkout, when it has one.
 fn timer(checkout: &Checkout) -> Timer {
-    Timer { due: checkout.due(), kind: TimerKind::CheckoutDue(checkout.id) }
+    Timer { due: checkout.due_at(), kind: TimerKind::CheckoutDue(checkout.id) }
 }
 
 fn start(checkout: &Checkout, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
@@ -61,7 +61,7 @@ fn start(checkout: &Checkout, rows: &mut impl RowsMut) -> Result<(), Unreadable>
 
 /// The newest payment takes the checkout's reference over from the one before.
 fn pay(id: CheckoutId, payment_id: PaymentId, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    let mut checkout = taken::<Checkouts>(id, rows)?;
+    let mut checkout = take_row::<Checkouts>(id, rows)?;
     if let (Some(before), Some(_)) = (checkout.newest_payment(), &checkout.external_id) {
         change::<Payments>(rows, before, |payment| payment.external_id = None)?;
     }
@@ -72,7 +72,7 @@ fn pay(id: CheckoutId, payment_id: PaymentId, rows: &mut impl RowsMut) -> Result
 }
 
 fn end(id: CheckoutId, status: CheckoutStatus, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    let mut checkout = taken::<Checkouts>(id, rows)?;
+    let mut checkout = take_row::<Checkouts>(id, rows)?;
     unlist(&checkout, rows)?;
     rows.remove::<Timers>(timer(&checkout));
     rows.remove::<CheckoutsByStatus>((checkout.status, id));

@@ -1,6 +1,6 @@
 //! The fold of customers and saved cards into rows and indexes.
 
-use super::change::{change, index, taken, unindex};
+use super::change::{change, index, take_row, unindex};
 use crate::card::{Card, CardExpiry};
 use crate::customer::Customer;
 use crate::event::Event;
@@ -66,7 +66,7 @@ fn remove_customer(
         forget_card(*card_id, at, rows)?;
     }
     rows.remove::<CustomerCards>(customer_id);
-    let customer = taken::<Customers>(customer_id, rows)?;
+    let customer = take_row::<Customers>(customer_id, rows)?;
     remove_indexes(&customer, rows);
     rows.remove::<Customers>(customer_id);
     Ok(())
@@ -114,7 +114,7 @@ fn set_default(
 
 /// The card's identifier and number are free from now on.
 fn forget_card(card_id: CardId, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    let mut card = taken::<Cards>(card_id, rows)?;
+    let mut card = take_row::<Cards>(card_id, rows)?;
     unindex::<CardsByExternalId>(card.external_id.as_ref(), rows);
     rows.remove::<CardsByFingerprint>((card.customer_id, card.card.fingerprint));
     card.card.holder = None;

@@ -1,7 +1,7 @@
 //! The fold of disputes into rows and indexes.
 
 use super::activity::log_activity;
-use super::change::{change, found};
+use super::change::{change, existing_row};
 use super::ledger::{change_balance, hold_until, post, put_transaction};
 use crate::dispute::{Dispute, DisputeStatus, OpenDispute};
 use crate::effect::{Timer, TimerKind};
@@ -86,7 +86,7 @@ fn close(closing: &DisputeClosing, rows: &mut impl RowsMut) -> Result<(), Unread
             payment.charged_back_minor = payment.charged_back_minor.saturating_add(closing.amount_minor);
         }
     })?;
-    end_transaction(found::<Transactions>(dispute.transaction_id, rows)?, closing, rows)
+    end_transaction(existing_row::<Transactions>(dispute.transaction_id, rows)?, closing, rows)
 }
 
 fn end_transaction(
@@ -119,7 +119,7 @@ fn move_to(
     rows: &mut impl RowsMut,
     change_more: impl FnOnce(&mut Dispute),
 ) -> Result<Dispute, Unreadable> {
-    let mut dispute = found::<Disputes>(id, rows)?;
+    let mut dispute = existing_row::<Disputes>(id, rows)?;
     rows.remove::<DisputesByStatus>((dispute.status, id));
     rows.put::<DisputesByStatus>((status, id), Present);
     dispute.status = status;

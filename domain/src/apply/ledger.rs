@@ -1,6 +1,6 @@
 //! The fold of ledger transactions into rows.
 
-use super::change::found;
+use super::change::existing_row;
 use super::statements;
 use crate::effect::{Timer, TimerKind};
 use crate::ids::TransactionId;
@@ -42,7 +42,7 @@ pub(super) fn hold_until(transaction: Transaction, due: Millis, rows: &mut impl 
 }
 
 pub(super) fn settle(id: TransactionId, due: Millis, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    let transaction = found::<Transactions>(id, rows)?;
+    let transaction = existing_row::<Transactions>(id, rows)?;
     put_transaction(&transaction.settled(at), rows)?;
     rows.remove::<Timers>(Timer { due, kind: TimerKind::Settle(id) });
     Ok(())

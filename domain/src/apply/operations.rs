@@ -2,7 +2,7 @@
 
 use super::actions;
 use super::activity::log_activity;
-use super::change::{change, found, taken};
+use super::change::{change, existing_row, take_row};
 use super::ledger::{change_balance, put_transaction};
 use crate::customer_action::LateSuccess;
 use crate::effect::{Effect, EffectId, EffectKind, Timer, TimerKind};
@@ -23,7 +23,7 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
         change_balance(rows, |totals| totals.with_canceled_capture(*credit_minor, *debit_minor))?;
         log_activity(activity, rows)?;
     } else if let Event::PaymentExpired { payment_id, released_minor: _, failure } = event {
-        let mut payment = taken::<Payments>(*payment_id, rows)?;
+        let mut payment = take_row::<Payments>(*payment_id, rows)?;
         actions::end(&mut payment, None, rows);
         payment.status = PaymentStatus::Expired;
         payment.failure.clone_from(failure);
@@ -43,7 +43,7 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
 fn request(id: PaymentId, operation: &Operation, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     let effect = operation.effect(id);
     rows.put::<Effects>(effect.id(), effect);
-    let payment = taken::<Payments>(id, rows)?;
+    let payment = take_row::<Payments>(id, rows)?;
     if let Some(timer) = timer_of(&payment, operation.kind) {
         rows.remove::<Timers>(timer);
     }
@@ -84,7 +84,7 @@ fn refuse(
             payment.failure = Some(refused.failure.clone());
         }
     })?;
-    if let Some(timer) = timer_of(&found::<Payments>(id, rows)?, refused.kind) {
+    if let Some(timer) = timer_of(&existing_row::<Payments>(id, rows)?, refused.kind) {
         rows.put::<Timers>(timer, Present);
     }
     Ok(())
@@ -99,11 +99,11 @@ pub(super) fn end_operation(payment: &mut Payment, rows: &mut impl RowsMut) {
 }
 
 fn reverse(id: PaymentId, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    let mut payment = taken::<Payments>(id, rows)?;
+    let mut payment = take_row::<Payments>(id, rows)?;
     end_operation(&mut payment, rows);
     payment.status = PaymentStatus::Reversed;
     if let Some(capture) = payment.capture {
-        let transaction = found::<Transactions>(capture.transaction_id, rows)?;
+        let transaction = existing_row::<Transactions>(capture.transaction_id, rows)?;
         put_transaction(&transaction.canceled(at), rows)?;
     }
     rows.put::<Payments>(id, payment);

@@ -1,7 +1,7 @@
 //! The fold of payouts into rows and indexes.
 
 use super::activity::log_activity;
-use super::change::{change, found, index};
+use super::change::{change, existing_row, index};
 use super::ledger::{change_balance, post, put_transaction};
 use crate::event::Event;
 use crate::ids::{PayoutId, TransactionId};
@@ -18,12 +18,12 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
         log_activity(activity, rows)?;
     } else if let Event::PayoutPaid { payout_id, amount_minor, at } = event {
         let transaction_id = end(*payout_id, PayoutStatus::Successful, rows, |payout| payout.paid_at = Some(*at))?;
-        put_transaction(&found::<Transactions>(transaction_id, rows)?.settled(*at), rows)?;
+        put_transaction(&existing_row::<Transactions>(transaction_id, rows)?.settled(*at), rows)?;
         change_balance(rows, |totals| totals.with_settled(0, *amount_minor).with_covered(*amount_minor))?;
     } else if let Event::PayoutFailed { payout_id, amount_minor, failure, at } = event {
         let transaction_id =
             end(*payout_id, PayoutStatus::Failed, rows, |payout| payout.failure = Some(failure.clone()))?;
-        put_transaction(&found::<Transactions>(transaction_id, rows)?.canceled(*at), rows)?;
+        put_transaction(&existing_row::<Transactions>(transaction_id, rows)?.canceled(*at), rows)?;
         change_balance(rows, |totals| totals.with_canceled(0, *amount_minor).with_covered(*amount_minor))?;
     }
     Ok(())
@@ -52,5 +52,5 @@ fn end(
     rows.remove::<OpenPayouts>(id);
     rows.remove::<PayoutsByStatus>((PayoutStatus::Pending, id));
     rows.put::<PayoutsByStatus>((status, id), Present);
-    Ok(found::<Payouts>(id, rows)?.transaction_id)
+    Ok(existing_row::<Payouts>(id, rows)?.transaction_id)
 }

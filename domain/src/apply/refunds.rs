@@ -1,7 +1,7 @@
 //! The fold of refunds into rows and indexes.
 
 use super::activity::log_activity;
-use super::change::{change, found, index};
+use super::change::{change, existing_row, index};
 use super::ledger::{change_balance, hold_until, post, put_transaction, settle};
 use crate::activity::Activity;
 use crate::event::Event;
@@ -71,7 +71,7 @@ struct Confirmed {
 fn confirm(id: RefundId, confirmed: Confirmed, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     let Confirmed { amount_minor, settles_at, at } = confirmed;
     let refund = end(id, RefundStatus::Successful, rows, |refund| refund.refunded_at = Some(at))?;
-    let transaction = found::<Transactions>(refund.transaction_id, rows)?;
+    let transaction = existing_row::<Transactions>(refund.transaction_id, rows)?;
     let Some(due) = settles_at else {
         put_transaction(&transaction.settled(at), rows)?;
         return change_balance(rows, |totals| totals.with_settled(0, amount_minor).with_covered(amount_minor));
@@ -93,7 +93,7 @@ fn reduce(
 
 fn fail(id: RefundId, failure: &Failure, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     let refund = end(id, RefundStatus::Failed, rows, |refund| refund.failure = Some(failure.clone()))?;
-    let transaction = found::<Transactions>(refund.transaction_id, rows)?;
+    let transaction = existing_row::<Transactions>(refund.transaction_id, rows)?;
     put_transaction(&transaction.canceled(at), rows)
 }
 
@@ -108,7 +108,7 @@ fn end(
         refund.status = status;
         change_more(refund);
     })?;
-    let refund = found::<Refunds>(id, rows)?;
+    let refund = existing_row::<Refunds>(id, rows)?;
     rows.remove::<Effects>(refund.effect().id());
     rows.remove::<RefundsByStatus>((RefundStatus::Pending, id));
     rows.put::<RefundsByStatus>((status, id), Present);

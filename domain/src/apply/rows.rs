@@ -1,7 +1,7 @@
 //! The fold into rows and indexes.
 
 use super::activity::{log_activity, note_email};
-use super::change::{change, index, taken};
+use super::change::{change, index, take_row};
 use super::ledger::{change_balance, post, settle};
 use super::payment_indexes::WatchedPayments;
 use super::{
@@ -254,7 +254,7 @@ fn authorize(
     if let Some(lapses_at) = authorization.lapses_at {
         rows.put::<Timers>(Timer { due: lapses_at, kind: TimerKind::Lapse(id) }, Present);
     }
-    let mut payment = taken::<Payments>(id, rows)?;
+    let mut payment = take_row::<Payments>(id, rows)?;
     actions::end(&mut payment, authentication, rows);
     payment.status = PaymentStatus::Authorized;
     payment.authorization = Some(authorization.clone());
@@ -269,7 +269,7 @@ fn fail(
     rows: &mut impl RowsMut,
 ) -> Result<(), Unreadable> {
     rows.remove::<Effects>(EffectId::operation(id));
-    let mut payment = taken::<Payments>(id, rows)?;
+    let mut payment = take_row::<Payments>(id, rows)?;
     actions::end(&mut payment, authentication, rows);
     payment.status = PaymentStatus::Failed;
     payment.failure = Some(failure.clone());
@@ -280,7 +280,7 @@ fn fail(
 }
 
 fn take_capture(id: PaymentId, capture: Capture, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    let mut payment = taken::<Payments>(id, rows)?;
+    let mut payment = take_row::<Payments>(id, rows)?;
     operations::end_operation(&mut payment, rows);
     payment.status = PaymentStatus::Successful;
     payment.capture = Some(capture);
@@ -292,7 +292,7 @@ fn take_capture(id: PaymentId, capture: Capture, rows: &mut impl RowsMut) -> Res
 fn void(id: PaymentId, activity: &Activity, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     rows.remove::<Effects>(EffectId::operation(id));
     log_activity(activity, rows)?;
-    let mut payment = taken::<Payments>(id, rows)?;
+    let mut payment = take_row::<Payments>(id, rows)?;
     actions::end(&mut payment, None, rows);
     payment.status = PaymentStatus::Voided;
     payment.operation = None;

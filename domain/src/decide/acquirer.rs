@@ -28,7 +28,7 @@ pub(super) fn record_authorization(
     let is_open = is_open(records, payment_id, |kind| kind == EffectKind::Authorize)?;
     let decision = match result {
         AuthorizationResult::Declined { failure, authentication } => {
-            declined(&payment, failure.clone(), known(*authentication, context), is_open)
+            declined(&payment, failure.clone(), authentication_told(*authentication, context), is_open)
         }
         AuthorizationResult::Approved { .. } => approve(records, &payment, result, is_open, context)?,
         AuthorizationResult::NeedsAction(required) if is_open => actions::required(&payment, required, context),
@@ -55,7 +55,7 @@ fn approve(
         return Ok(Decision::nothing());
     };
     let (captured, settles_at_once, is_disputed) = (*captured, *settles_at_once, *is_disputed);
-    let authentication = known(*authentication, context);
+    let authentication = authentication_told(*authentication, context);
     let approval = Approval { acquirer_reference, captured, settles_at_once, is_disputed, authentication };
     match payment.status.ruling(PaymentAction::Succeed) {
         Ruling::Authorizes if is_open => approved(records, payment, approval, context),
@@ -70,7 +70,7 @@ fn approve(
 }
 
 /// The authentication that an acquirer tells of, as known from now on.
-fn known(told: Option<AuthenticationResult>, context: &Context<'_>) -> Option<Authentication> {
+fn authentication_told(told: Option<AuthenticationResult>, context: &Context<'_>) -> Option<Authentication> {
     told.map(|AuthenticationResult { flow, status, eci }| Authentication { flow, status, eci, at: Some(context.now) })
 }
 

@@ -272,7 +272,7 @@ fn expiry_event(checkout: &Checkout, at: Millis) -> Option<Event> {
 
 /// The time of an open checkout is over, or the customer fields of one that has ended are to be erased.
 pub(super) fn event_when_due(records: &impl Records, id: CheckoutId, now: Millis) -> Result<Option<Event>, Unreadable> {
-    let Some(checkout) = records.shared::<Checkouts>(id)?.filter(|checkout| checkout.due() <= now) else {
+    let Some(checkout) = records.shared::<Checkouts>(id)?.filter(|checkout| checkout.due_at() <= now) else {
         return Ok(None);
     };
     let has_ended = checkout.ended_at.is_some();

@@ -28,7 +28,7 @@ pub(super) fn link(
     context: &mut Context<'_>,
 ) -> Result<Option<Linked>, DecisionError> {
     let (found, new_external_id) = match &given.id {
-        Some(CustomerRef::Own(id)) => (Some(own(records, *id)?), None),
+        Some(CustomerRef::Own(id)) => (Some(find_customer(records, *id)?), None),
         Some(CustomerRef::External(external_id)) => by_identifier(records, external_id, given)?,
         None => (by_contact(records, &given.contact)?, None),
     };
@@ -45,12 +45,12 @@ pub(super) fn link(
 /// made by any device, so when the call names a customer, an identifier, address or number of the selection that
 /// belongs to another customer is left out. Otherwise anyone who knows it could attach their own address and card to
 /// that customer.
-pub(super) fn named(
+pub(super) fn linking_fields(
     records: &impl Records,
     here: &CustomerFields,
     selected: &CustomerFields,
 ) -> Result<CustomerFields, DecisionError> {
-    let mut given = here.or(selected);
+    let mut given = here.with_defaults(selected);
     let (email, mobile) = (&here.contact.email, &here.contact.mobile);
     let meant = match &here.id {
         Some(id) => by_reference(records, id)?,
@@ -99,7 +99,7 @@ pub(super) fn check_owner(
 
 /// The customer under Till's id, unchanged.
 pub(super) fn existing(records: &impl Records, id: CustomerId) -> Result<Linked, DecisionError> {
-    Ok(Linked { customer: own(records, id)?, event: None, is_new: false })
+    Ok(Linked { customer: find_customer(records, id)?, event: None, is_new: false })
 }
 
 /// The customer that a call names, if it names one and the customer exists.
@@ -117,7 +117,7 @@ pub(super) fn referred(
 /// The customer with an id or identifier. If it looks like one of Till's own ids, it must exist.
 fn by_reference(records: &impl Records, reference: &CustomerRef) -> Result<Option<CustomerId>, DecisionError> {
     match reference {
-        CustomerRef::Own(id) => Ok(Some(own(records, *id)?.id)),
+        CustomerRef::Own(id) => Ok(Some(find_customer(records, *id)?.id)),
         CustomerRef::External(external_id) => {
             let found = records.get::<CustomersByExternalId>(external_id.clone())?;
             if found.is_none() && has_form_of_own_id(external_id) {
@@ -128,7 +128,7 @@ fn by_reference(records: &impl Records, reference: &CustomerRef) -> Result<Optio
     }
 }
 
-fn own(records: &impl Records, id: CustomerId) -> Result<Customer, DecisionError> {
+fn find_customer(records: &impl Records, id: CustomerId) -> Result<Customer, DecisionError> {
     Ok(records.get::<Customers>(id)?.ok_or(Refusal::CustomerNotFound)?)
 }
 
@@ -144,7 +144,7 @@ fn by_identifier(
     given: &CustomerFields,
 ) -> Result<(Option<Customer>, Option<ExternalId>), DecisionError> {
     if let Some(id) = by_reference(records, &CustomerRef::External(external_id.clone()))? {
-        return Ok((Some(own(records, id)?), None));
+        return Ok((Some(find_customer(records, id)?), None));
     }
     let found = by_contact(records, &given.contact)?;
     Ok((found.filter(|customer| customer.external_id.is_none()), Some(external_id.clone())))
@@ -158,7 +158,7 @@ fn by_contact(records: &impl Records, contact: &Contact) -> Result<Option<Custom
     if let (None, Some(mobile)) = (found, &contact.mobile) {
         found = by_mobile(records, mobile)?;
     }
-    found.map(|id| own(records, id)).transpose()
+    found.map(|id| find_customer(records, id)).transpose()
 }
 
 fn by_email(records: &impl Records, email: &Email) -> Result<Option<CustomerId>, Unreadable> {

@@ -3,7 +3,7 @@
 use super::caller::{activity, actor};
 use super::context::{Context, Decision};
 use super::netting::{held_capture, opened, uncovered_minor};
-use super::operations::{has_open_call, named};
+use super::operations::{find_payment, has_open_call};
 use super::posting;
 
 use crate::activity::{Activity, ActivityObject, ActivityType, Actor};
@@ -22,7 +22,7 @@ pub(super) fn open_dispute(
     command: &OpenDispute,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
-    let payment = named(records, &command.payment)?;
+    let payment = find_payment(records, &command.payment)?;
     let left = disputable(records, &payment, context)?;
     let amount = command.amount.unwrap_or(left);
     if amount > left {
@@ -48,7 +48,7 @@ pub(super) fn challenge_dispute(
     command: &ChallengeDispute,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
-    let dispute = found(records, command.dispute_id)?;
+    let dispute = find_dispute(records, command.dispute_id)?;
     if !dispute.takes_evidence() {
         return Err(Refusal::DisputeState { status: dispute.status, has_evidence: dispute.evidence.is_some() }.into());
     }
@@ -57,7 +57,7 @@ pub(super) fn challenge_dispute(
         dispute_id: dispute.id,
         evidence: command.evidence.clone(),
         status: dispute.status_with_evidence(),
-        activity: about(&dispute, ActivityType::DisputeChallenged, asker, context),
+        activity: activity_about(&dispute, ActivityType::DisputeChallenged, asker, context),
     };
     Ok((Decision::one(event), Answer::Changed(true)))
 }
@@ -79,7 +79,7 @@ pub(super) fn record_evidence(
     };
     let event = match outcome {
         None => Event::EvidenceTaken { dispute_id },
-        Some(outcome) => closed(records, &*found(records, dispute_id)?, outcome, Actor::System, context)?,
+        Some(outcome) => closed(records, &*find_dispute(records, dispute_id)?, outcome, Actor::System, context)?,
     };
     Ok((Decision::one(event), Answer::Changed(true)))
 }
@@ -105,7 +105,7 @@ pub(super) fn escalate_dispute(
     if dispute.status == DisputeStatus::Escalated {
         return Err(decided(&dispute).into());
     }
-    let activity = about(&dispute, ActivityType::DisputeEscalated, Actor::System, context);
+    let activity = activity_about(&dispute, ActivityType::DisputeEscalated, Actor::System, context);
     Ok((Decision::one(Event::DisputeEscalated { dispute_id, activity }), Answer::Changed(true)))
 }
 
@@ -131,13 +131,13 @@ pub(super) fn evidence_due(
     closed(records, &dispute, DisputeOutcome::Lost, Actor::System, context).map(Some)
 }
 
-fn found(records: &impl Records, id: DisputeId) -> Result<Arc<Dispute>, DecisionError> {
+fn find_dispute(records: &impl Records, id: DisputeId) -> Result<Arc<Dispute>, DecisionError> {
     Ok(records.shared::<Disputes>(id)?.ok_or(Refusal::DisputeNotFound)?)
 }
 
 /// A dispute that can still be escalated, conceded or closed.
 fn undecided(records: &impl Records, id: DisputeId) -> Result<Arc<Dispute>, DecisionError> {
-    let dispute = found(records, id)?;
+    let dispute = find_dispute(records, id)?;
     if dispute.status.is_open() { Ok(dispute) } else { Err(decided(&dispute).into()) }
 }
 
@@ -145,7 +145,7 @@ const fn decided(dispute: &Dispute) -> Refusal {
     Refusal::DisputeState { status: dispute.status, has_evidence: false }
 }
 
-fn about(dispute: &Dispute, activity_type: ActivityType, actor: Actor, context: &mut Context<'_>) -> Activity {
+fn activity_about(dispute: &Dispute, activity_type: ActivityType, actor: Actor, context: &mut Context<'_>) -> Activity {
     let object = ActivityObject::Dispute(dispute.id);
     Activity {
         parent: Some(dispute.payment_id),
@@ -196,7 +196,7 @@ fn activities(
     context: &mut Context<'_>,
 ) -> Vec<Activity> {
     let conceded = (outcome == DisputeOutcome::Conceded)
-        .then(|| about(dispute, ActivityType::DisputeConceded, actor.clone(), context));
+        .then(|| activity_about(dispute, ActivityType::DisputeConceded, actor.clone(), context));
     let reversed = (payment_status == PaymentStatus::Reversed)
         .then(|| activity(ActivityType::PaymentReversed, dispute.payment_id, actor.clone(), context));
     conceded.into_iter().chain(reversed).collect()

@@ -40,13 +40,13 @@ pub(super) fn payment_of(
     }
     let integration = integration(records.state(), session, command.capture)?;
     check_interest_bearer(session, command)?;
-    let given = command.customer.or(&session.customer);
+    let given = command.customer.with_defaults(&session.customer);
     if let Instrument::SavedCard { card_id: _, owner, card: _ } = &session.instrument
         && checkout_id.is_none()
     {
         customer::check_owner(records, &given, *owner)?;
     }
-    let named = customer::named(records, &command.customer, &session.customer)?;
+    let named = customer::linking_fields(records, &command.customer, &session.customer)?;
     let linked = customer::link(records, &named, given.contact.email.as_ref(), context)?;
     let (instrument, linked) = instrument(records, session, command, linked)?;
     if checkout_id.is_none() {

@@ -271,14 +271,14 @@ impl Edit {
     }
 
     fn add(&mut self, number: SetNumber, set: MetadataSet, item: &CanonicalJson) {
-        let after = set.with(item);
+        let after = set.with_item(item);
         let (id, position) = (self.record.id, set.next_position);
         self.change(set, after);
         self.events.push(Event::MetadataItemAdded { id, number, set: after, position, item: item.clone() });
     }
 
     fn remove(&mut self, number: SetNumber, set: MetadataSet, position: u64, item: &CanonicalJson) {
-        let after = set.without(item);
+        let after = set.without_item(item);
         let (id, hash) = (self.record.id, ItemHash::of(item.as_str()));
         self.change(set, after);
         self.events.push(Event::MetadataItemRemoved { id, number, set: after, position, hash });
@@ -354,7 +354,7 @@ impl Edit {
 /// The counters of a set of these distinct items, at positions from 0.
 fn set_of(items: &CanonicalJson) -> MetadataSet {
     let of = |item: &str| CanonicalJson::from_canonical(item);
-    items.items().fold(MetadataSet::default(), |set, item| set.with(&of(item)))
+    items.items().fold(MetadataSet::default(), |set, item| set.with_item(&of(item)))
 }
 
 /// An array without repeated items.

@@ -44,7 +44,7 @@ pub(super) fn void_payment(
     payment: &PaymentRef,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
-    let payment = named(records, payment)?;
+    let payment = find_payment(records, payment)?;
     let asker = actor(records.state(), caller)?;
     if payment.customer_must_act(context.now) {
         let activity = activity(ActivityType::PaymentVoided, payment.id, asker, context);
@@ -71,7 +71,7 @@ fn accepted(event: Event) -> (Decision, Answer) {
 }
 
 /// The payment that a call names.
-pub(super) fn named(records: &impl Records, payment: &PaymentRef) -> Result<Arc<Payment>, DecisionError> {
+pub(super) fn find_payment(records: &impl Records, payment: &PaymentRef) -> Result<Arc<Payment>, DecisionError> {
     let id = records.id_of::<PaymentsByExternalId>(payment)?.ok_or(Refusal::PaymentNotFound)?;
     Ok(records.shared::<Payments>(id)?.ok_or(Refusal::PaymentNotFound)?)
 }
@@ -83,7 +83,7 @@ fn permitted(
     kind: OperationKind,
     context: &Context<'_>,
 ) -> Result<Arc<Payment>, DecisionError> {
-    let payment = named(records, payment)?;
+    let payment = find_payment(records, payment)?;
     check_permitted(records, &payment, kind, context)?;
     Ok(payment)
 }
@@ -129,9 +129,10 @@ pub(super) fn record_operation(
         return Ok((Decision::nothing(), Answer::Changed(false)));
     };
     let decision = match &command.result {
-        CallResult::Done => {
-            Decision { events: done(records, &payment, operation, command, context)?, ..Decision::nothing() }
-        }
+        CallResult::Done => Decision {
+            events: events_of_success(records, &payment, operation, command, context)?,
+            ..Decision::nothing()
+        },
         CallResult::Declined(failure) => declined(&payment, &operation, failure, context.now),
     };
     Ok((decision, Answer::Changed(true)))
@@ -148,7 +149,7 @@ fn open(records: &impl Records, command: &RecordOperation) -> Result<Option<(Arc
     Ok((operation.attempt == command.attempt).then_some((payment, operation)))
 }
 
-fn done(
+fn events_of_success(
     records: &impl Records,
     payment: &Payment,
     operation: Operation,

@@ -3,7 +3,7 @@
 use super::caller::{activity, actor};
 use super::context::{Context, Decision, check_unused};
 use super::netting::{held_capture, uncovered_minor};
-use super::operations::{has_open_call, named};
+use super::operations::{find_payment, has_open_call};
 use super::posting;
 use crate::activity::{Activity, ActivityObject, ActivityType};
 use crate::command::{CallResult, Caller, RefundPayment};
@@ -22,7 +22,7 @@ pub(super) fn refund_payment(
     command: &RefundPayment,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
-    let payment = named(records, &command.payment)?;
+    let payment = find_payment(records, &command.payment)?;
     let external_id = command.external_id.as_ref();
     check_unused::<RefundsByExternalId>(records, external_id, |refund_id| Refusal::RefundExternalIdTaken {
         refund_id,

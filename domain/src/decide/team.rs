@@ -98,12 +98,12 @@ pub(super) fn select_plan(
 ) -> Result<(Decision, Answer), Refusal> {
     let plan = Plan::find(plan_id).ok_or(Refusal::PlanNotFound)?;
     let chosen = asker.state.plan.as_ref();
-    let previous = chosen.map_or_else(|| STARTER.named(), |choice| choice.plan.clone());
+    let previous = chosen.map_or_else(|| STARTER.named_plan(), |choice| choice.plan.clone());
     if previous.id == plan_id {
         return Ok((Decision::nothing(), Answer::Changed(false)));
     }
     let activity = asker.activity(ActivityType::PlanSwitched, context)?;
-    let activity = Activity { plan_switch: Some(PlanSwitch { new: plan.named(), previous }), ..activity };
-    let choice = PlanChoice { plan: plan.named(), since: context.now };
+    let activity = Activity { plan_switch: Some(PlanSwitch { new: plan.named_plan(), previous }), ..activity };
+    let choice = PlanChoice { plan: plan.named_plan(), since: context.now };
     Ok((Decision::one(Event::PlanSwitched { choice, activity }), Answer::Changed(true)))
 }

@@ -87,11 +87,11 @@ fn webhook_event_of(records: &impl Records, event: &Event) -> Result<Option<Unnu
         of_refund(records, *payment_id, object, *amount_minor)
     } else if let Event::DisputeOpened { dispute, .. } = event {
         let object = WebhookObject::Dispute(dispute.id, dispute.status);
-        about(records, WebhookEventKind::DisputeOpened, dispute.payment_id, object, dispute.money.amount.get())
+        event_about(records, WebhookEventKind::DisputeOpened, dispute.payment_id, object, dispute.money.amount.get())
     } else if let Event::DisputeClosed(closing) = event {
         let DisputeClosing { dispute_id, payment_id, outcome, amount_minor, .. } = closing;
         let object = WebhookObject::Dispute(*dispute_id, outcome.status());
-        about(records, WebhookEventKind::DisputeClosed, *payment_id, object, *amount_minor)
+        event_about(records, WebhookEventKind::DisputeClosed, *payment_id, object, *amount_minor)
     } else if let Event::PayoutPaid { payout_id, amount_minor, at: _ } = event {
         Ok(Some(of_payout(*payout_id, PayoutStatus::Successful, *amount_minor)))
     } else if let Event::PayoutFailed { payout_id, amount_minor, .. } = event {
@@ -156,11 +156,11 @@ fn of_refund(
     object: WebhookObject,
     amount_minor: u64,
 ) -> Result<Option<UnnumberedEvent>, Unreadable> {
-    about(records, WebhookEventKind::RefundCompleted, payment_id, object, amount_minor)
+    event_about(records, WebhookEventKind::RefundCompleted, payment_id, object, amount_minor)
 }
 
 /// An event about an object of a payment.
-fn about(
+fn event_about(
     records: &impl Records,
     kind: WebhookEventKind,
     payment_id: PaymentId,

@@ -27,17 +27,17 @@ pub(super) fn change(
             Ok((Decision::one(saved(webhook)).with_vault(keep), Answer::Webhook(id)))
         }
         WebhookChange::RotateSecret(command) => {
-            let before = found(records, command.webhook_id)?;
+            let before = find_webhook(records, command.webhook_id)?;
             let after = rotated(&before, *command, context.wall())?;
             let vault = vault_of_rotation(&before, &after);
             Ok((Decision { vault, ..Decision::one(saved(after)) }, Answer::Webhook(command.webhook_id)))
         }
         WebhookChange::Update(command) => {
-            let before = found(records, command.webhook_id)?;
+            let before = find_webhook(records, command.webhook_id)?;
             Ok(changed(&before, updated(&before, command), saved))
         }
         WebhookChange::Disconnect(id) => {
-            let before = found(records, *id)?;
+            let before = find_webhook(records, *id)?;
             let after = Webhook {
                 status: WebhookStatus::Disconnected,
                 disabled_at: None,
@@ -47,17 +47,17 @@ pub(super) fn change(
             Ok(changed(&before, after, saved))
         }
         WebhookChange::Reconnect(id) => {
-            let before = found(records, *id)?;
+            let before = find_webhook(records, *id)?;
             let after = reconnected(records, &before, context)?;
             Ok(changed(&before, after, saved))
         }
         WebhookChange::Disable(id) => {
-            let before = found(records, *id)?;
+            let before = find_webhook(records, *id)?;
             let after = disabled(&before, context);
             Ok(changed(&before, after, saved))
         }
         WebhookChange::Redeliver(command) => {
-            let before = found(records, command.webhook_id)?;
+            let before = find_webhook(records, command.webhook_id)?;
             let Some((first, last)) = ordered(&before, command)? else {
                 return Ok((Decision::nothing(), Answer::Redelivery { events: 0 }));
             };
@@ -67,12 +67,12 @@ pub(super) fn change(
             Ok((Decision::one(saved(after)), Answer::Redelivery { events }))
         }
         WebhookChange::EndRedelivery(id, ordered_after) => {
-            let before = found(records, *id)?;
+            let before = find_webhook(records, *id)?;
             let after = redelivered(&before, *ordered_after);
             Ok(changed(&before, after, saved))
         }
         WebhookChange::JudgeTest(id) => {
-            found(records, *id)?;
+            find_webhook(records, *id)?;
             Ok((Decision::nothing(), Answer::Changed(false)))
         }
         WebhookChange::RecordTest(result) => Ok((Decision::nothing(), Answer::WebhookTested(*result))),
@@ -124,7 +124,7 @@ fn redelivered(before: &Webhook, ordered_after: WebhookEventId) -> Webhook {
     Webhook { redelivery, ..before.clone() }
 }
 
-fn found(records: &impl Records, id: WebhookId) -> Result<Arc<Webhook>, DecisionError> {
+fn find_webhook(records: &impl Records, id: WebhookId) -> Result<Arc<Webhook>, DecisionError> {
     Ok(records.shared::<Webhooks>(id)?.ok_or(Refusal::WebhookNotFound)?)
 }
 

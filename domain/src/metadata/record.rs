@@ -134,7 +134,7 @@ pub struct MetadataSet {
 impl MetadataSet {
     /// The set with one more item, at the end.
     #[must_use]
-    pub fn with(self, item: &CanonicalJson) -> MetadataSet {
+    pub fn with_item(self, item: &CanonicalJson) -> MetadataSet {
         MetadataSet {
             item_count: self.item_count.saturating_add(1),
             item_bytes: self.item_bytes.saturating_add(item.byte_count()),
@@ -144,7 +144,7 @@ impl MetadataSet {
 
     /// The set without one of its items.
     #[must_use]
-    pub fn without(self, item: &CanonicalJson) -> MetadataSet {
+    pub fn without_item(self, item: &CanonicalJson) -> MetadataSet {
         MetadataSet {
             item_count: self.item_count.saturating_sub(1),
             item_bytes: self.item_bytes.saturating_sub(item.byte_count()),

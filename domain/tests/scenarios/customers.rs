@@ -254,7 +254,7 @@ fn the_fields_of_the_selection_are_defaults_field_by_field() {
         let token = world.token(1, till_domain::card::TokenUsage::Single);
         let session = world.session(select_token(token).customer(chosen.clone()));
         let payment = world.when(initiate(session).customer(here.clone())).pays();
-        let expected = here.or(&chosen);
+        let expected = here.with_defaults(&chosen);
         assert_eq!(payment.contact, expected.contact);
         let customer = world.customer_row(payment.customer_id.expect("an identifier names a customer"));
         let named = if here.id.is_some() { external("c-2") } else { external("c-1") };
@@ -280,7 +280,7 @@ fn a_device_does_not_name_another_customer_than_the_call() {
         let session = world.session(select_token(token).customer(chosen.clone()));
         let payment = world.when(initiate(session).customer(here.clone())).pays();
         assert_ne!(payment.customer_id, Some(victim), "{here:?} {chosen:?}");
-        assert_eq!(payment.contact.email, here.or(chosen).contact.email, "the payment keeps what was given");
+        assert_eq!(payment.contact.email, here.with_defaults(chosen).contact.email, "the payment keeps what was given");
         assert_eq!(world.customer_row(victim), before, "{here:?} {chosen:?}");
     }
 }

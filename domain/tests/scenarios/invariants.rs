@@ -785,7 +785,7 @@ fn check_timers(world: &ScenarioWorld) {
             CheckoutStatus::Open => !checkout.closes,
             CheckoutStatus::Completed | CheckoutStatus::Expired => checkout.customer != CustomerFields::default(),
         };
-        has_timer.then(|| Timer { due: checkout.due(), kind: TimerKind::CheckoutDue(checkout.id) })
+        has_timer.then(|| Timer { due: checkout.due_at(), kind: TimerKind::CheckoutDue(checkout.id) })
     });
     let period = world.state.statement_period;
     let closing = period.map(|period| Timer { due: period.ends_at, kind: TimerKind::CloseStatement });

@@ -150,7 +150,7 @@ fn a_merchant_starts_with_the_first_plan_and_switches_name_both() {
         .collect();
     let expected = [("Starter", "Growth"), ("Growth", "Scale")].map(|(from, to)| (from.to_owned(), to.to_owned()));
     assert_eq!(switches, expected);
-    assert_eq!(world.look_up::<CurrentPlan>(Single).plan, SCALE.named());
+    assert_eq!(world.look_up::<CurrentPlan>(Single).plan, SCALE.named_plan());
     assert_eq!(last_activity(&world).user_email, None);
 }
 

@@ -160,12 +160,12 @@ impl ApiError {
     #[must_use]
     pub fn unreadable(error: &dyn std::error::Error) -> ApiError {
         tracing::error!(%error, "a row cannot be read");
-        ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS).because(error.to_string())
+        ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS).with_cause(error.to_string())
     }
 
     /// The same with the cause that the log has. Only the operator is told.
     #[must_use]
-    pub fn because(self, cause: impl Into<String>) -> ApiError {
+    pub fn with_cause(self, cause: impl Into<String>) -> ApiError {
         ApiError { cause: Some(cause.into()), ..self }
     }
 

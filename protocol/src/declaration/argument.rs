@@ -57,7 +57,7 @@ impl Argument {
 
     /// The same, and the example of a whole body has it.
     #[must_use]
-    pub const fn shown(self) -> Argument {
+    pub const fn in_examples(self) -> Argument {
         Argument { shown: true, ..self }
     }
 
@@ -74,7 +74,7 @@ impl Argument {
 pub const fn page_arguments(prefix: &'static str) -> [Argument; 3] {
     let per_page = ValueType::integer(1, PER_PAGE_MAX as u64, PER_PAGE_DEFAULT as u64);
     [
-        Argument::optional("per_page", per_page, "Entries per page, 1 to 100; 25 when left out.").shown(),
+        Argument::optional("per_page", per_page, "Entries per page, 1 to 100; 25 when left out.").in_examples(),
         Argument::optional(
             "after",
             ValueType::Id(prefix),

@@ -65,7 +65,7 @@ impl Declaration {
         let mut refusals = self.errors.to_vec();
         for code in following.into_iter().flatten() {
             if !refusals.iter().any(|declared| declared.code == code) {
-                refusals.push(DeclaredError::when(code, code.docs()));
+                refusals.push(DeclaredError::new(code, code.docs()));
             }
         }
         refusals
@@ -89,7 +89,7 @@ impl DeclaredError {
     /// The refusal of a call that names a stale version of a record.
     pub const STALE_VERSION: DeclaredError = DeclaredError {
         stale_version: true,
-        ..DeclaredError::when(
+        ..DeclaredError::new(
             Code::InvalidArguments,
             "`version` is not that of the record: the fault is a `version_mismatch` and names the `current` one.",
         )
@@ -97,7 +97,7 @@ impl DeclaredError {
 
     /// A code with the condition for it.
     #[must_use]
-    pub const fn when(code: Code, docs: &'static str) -> DeclaredError {
+    pub const fn new(code: Code, docs: &'static str) -> DeclaredError {
         DeclaredError { code, docs, details: None, stale_version: false }
     }
 
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_code_is_declared_once_with_the_endpoints_own_text_first() {
-        const OWN: &[DeclaredError] = &[DeclaredError::when(Code::MerchantSuspended, "In its own words.")];
+        const OWN: &[DeclaredError] = &[DeclaredError::new(Code::MerchantSuspended, "In its own words.")];
         let declaration = Declaration {
             name: "select-plan",
             package: Package::Merchants,

@@ -268,7 +268,7 @@ impl Attribute {
 
     /// The same, but the member may be left out.
     #[must_use]
-    pub const fn sometimes(self) -> Attribute {
+    pub const fn optional(self) -> Attribute {
         Attribute { optional: true, ..self }
     }
 
@@ -280,7 +280,7 @@ impl Attribute {
 
     /// The same, and the example of its object has a value although it may be null.
     #[must_use]
-    pub const fn shown(self) -> Attribute {
+    pub const fn in_examples(self) -> Attribute {
         Attribute { shown: true, ..self }
     }
 

@@ -159,7 +159,7 @@ impl PostedForm {
 
     /// The only value of a field; None when there is none, or several.
     #[must_use]
-    pub fn only(&self, name: &str) -> Option<&str> {
+    pub fn single(&self, name: &str) -> Option<&str> {
         let mut values = self.0.iter().filter(|field| field.name == name).map(PostedField::value);
         values.next().filter(|_| values.next().is_none())
     }
@@ -244,9 +244,9 @@ mod tests {
     #[test]
     fn a_field_counts_when_it_is_given_once() {
         let form = |text: &str| PostedForm::read(text.as_bytes()).expect("UTF-8");
-        assert_eq!(form("a=1+2%2F&b=").only("a"), Some("1 2/"));
-        assert_eq!((form("%61%62=1=2&").only("ab"), form("&&=1&a").only("a")), (Some("1=2"), Some("")));
-        assert_eq!((form("b=").only("b"), form("a=1&a=1").only("a"), form("").only("a")), (Some(""), None, None));
+        assert_eq!(form("a=1+2%2F&b=").single("a"), Some("1 2/"));
+        assert_eq!((form("%61%62=1=2&").single("ab"), form("&&=1&a").single("a")), (Some("1=2"), Some("")));
+        assert_eq!((form("b=").single("b"), form("a=1&a=1").single("a"), form("").single("a")), (Some(""), None, None));
         assert_eq!(PostedForm::read(b"a=\xff"), None);
     }
 

@@ -152,7 +152,7 @@ mod tests {
         (outcome, members, bounds.taken)
     }
 
-    fn taken(value: &str) -> usize {
+    fn bytes_taken(value: &str) -> usize {
         let (outcome, _, taken) = read(&format!("{{\"many\":{value}}}"), usize::MAX);
         assert_eq!(outcome, Ok(()), "{value}");
         taken - OBJECT_BYTES - MEMBER_BYTES
@@ -160,15 +160,18 @@ mod tests {
 
     #[test]
     fn every_value_takes_memory_by_its_kind() {
-        assert_eq!((taken("12"), taken("\"[,,{\""), taken("[]"), taken("{}")), (0, TEXT_BYTES, 0, 0));
-        assert_eq!(taken("[1,2,3]"), LIST_BYTES + 2 * ITEM_BYTES);
-        assert_eq!(taken(r#"{"a":1,"b":[2]}"#), OBJECT_BYTES + 2 * MEMBER_BYTES + LIST_BYTES);
+        assert_eq!(
+            (bytes_taken("12"), bytes_taken("\"[,,{\""), bytes_taken("[]"), bytes_taken("{}")),
+            (0, TEXT_BYTES, 0, 0)
+        );
+        assert_eq!(bytes_taken("[1,2,3]"), LIST_BYTES + 2 * ITEM_BYTES);
+        assert_eq!(bytes_taken(r#"{"a":1,"b":[2]}"#), OBJECT_BYTES + 2 * MEMBER_BYTES + LIST_BYTES);
     }
 
     #[test]
     fn no_json_of_a_mebibyte_takes_more_than_the_room_of_all_bodies() {
         for filling in ["0,", "[],", "[0],", "[[0]],", "{},", "{\"\":0},", "\"\",", "[\"\"],"] {
-            let most = taken(&format!("[{}0]", filling.repeat(100))) / 100 * ((1 << 20) / filling.len());
+            let most = bytes_taken(&format!("[{}0]", filling.repeat(100))) / 100 * ((1 << 20) / filling.len());
             assert!(most < 255 << 20, "{filling}: {} MiB", most >> 20);
         }
     }

@@ -22,7 +22,7 @@ impl Address {
 
     /// Removes the server from this address. None for an address of another server.
     pub(super) fn resolve(&self, address: &str) -> Option<PathAndQuery> {
-        self.bases.iter().find_map(|base| below(base, &Url::options().base_url(Some(base)).parse(address).ok()?))
+        self.bases.iter().find_map(|base| path_below(base, &Url::options().base_url(Some(base)).parse(address).ok()?))
     }
 
     /// The beginning of this server's addresses, for a message.
@@ -33,7 +33,7 @@ impl Address {
 
 /// The path below that of `base`, which a server behind a proxy may have. The scheme is not compared, since a proxy may
 /// have terminated TLS.
-fn below(base: &Url, url: &Url) -> Option<PathAndQuery> {
+fn path_below(base: &Url, url: &Url) -> Option<PathAndQuery> {
     let is_ours = matches!(url.scheme(), "http" | "https")
         && url.host_str() == base.host_str()
         && url.port() == base.port()

@@ -83,5 +83,5 @@ const fn of(package: Package, arguments: &'static [Argument]) -> Declaration {
 }
 
 const fn of_a_step(code: Code) -> DeclaredError {
-    DeclaredError::when(code, "A step was refused so.")
+    DeclaredError::new(code, "A step was refused so.")
 }

@@ -108,7 +108,7 @@ mod tests {
 
     const VALUE: &str = r#"{"page":[{"id":"a","n-1":1},{"id":"b"},{"id":"c"}],"it's":{"\"":2}}"#;
 
-    fn found(path: &str) -> Vec<&'static str> {
+    fn find_values(path: &str) -> Vec<&'static str> {
         let path = JsonPath::parse(path).unwrap_or_else(|| panic!("no path: {path}"));
         let mut values = Vec::new();
         let all = find::<()>(JsonText::new(VALUE), &path.segments, &mut |value| {
@@ -121,20 +121,20 @@ mod tests {
 
     #[test]
     fn members_indexes_and_slices_are_found() {
-        assert_eq!(found("$"), [VALUE]);
-        assert_eq!(found("$.page[1].id"), ["\"b\""]);
-        assert_eq!(found("$['page'][-1][\"id\"]"), ["\"c\""]);
-        assert_eq!(found("$.page[ 0 ].n-1"), ["1"]);
-        assert_eq!(found("$['it\\'s'][\"\\\"\"]"), ["2"]);
-        assert_eq!(found("$.page[1:].id"), ["\"b\"", "\"c\""]);
-        assert_eq!(found("$.page[:-2].id"), ["\"a\""]);
-        assert_eq!(found("$.page[-100:100].id").len(), 3);
+        assert_eq!(find_values("$"), [VALUE]);
+        assert_eq!(find_values("$.page[1].id"), ["\"b\""]);
+        assert_eq!(find_values("$['page'][-1][\"id\"]"), ["\"c\""]);
+        assert_eq!(find_values("$.page[ 0 ].n-1"), ["1"]);
+        assert_eq!(find_values("$['it\\'s'][\"\\\"\"]"), ["2"]);
+        assert_eq!(find_values("$.page[1:].id"), ["\"b\"", "\"c\""]);
+        assert_eq!(find_values("$.page[:-2].id"), ["\"a\""]);
+        assert_eq!(find_values("$.page[-100:100].id").len(), 3);
     }
 
     #[test]
     fn nothing_is_found_where_there_is_nothing() {
         for path in ["$.nothing", "$[0]", "$.page.id", "$.page[3]", "$.page[-4]", "$.page[2:1]", "$.page[0].id.x"] {
-            assert_eq!(found(path), [""; 0], "{path}");
+            assert_eq!(find_values(path), [""; 0], "{path}");
         }
     }
 
@@ -213,10 +213,10 @@ mod tests {
 
     #[test]
     fn a_wildcard_finds_all_items_and_members() {
-        assert_eq!(found("$.page[*].id"), ["\"a\"", "\"b\"", "\"c\""]);
-        assert_eq!(found("$.*['\"']"), ["2"]);
-        assert_eq!(found("$.page[0].*"), ["\"a\"", "1"]);
-        assert_eq!(found("$.page[0].id.*"), [""; 0]);
+        assert_eq!(find_values("$.page[*].id"), ["\"a\"", "\"b\"", "\"c\""]);
+        assert_eq!(find_values("$.*['\"']"), ["2"]);
+        assert_eq!(find_values("$.page[0].*"), ["\"a\"", "1"]);
+        assert_eq!(find_values("$.page[0].id.*"), [""; 0]);
     }
 
     #[test]

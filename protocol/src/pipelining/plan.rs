@@ -104,7 +104,7 @@ impl PipelineStep {
             }
             Meaning::Reference(path) => {
                 let mut json = String::new();
-                results.write(&path, &mut json).map_err(|unresolved| unresolved.at(&place))?;
+                results.write(&path, &mut json).map_err(|unresolved| unresolved.refused_at(&place))?;
                 json
             }
         };
@@ -120,13 +120,13 @@ impl PipelineStep {
         let place = format!("steps[{}].body", self.position);
         let body = body_of_step(arguments, self.position).expect("the step was read of these arguments");
         let Json::Object(members) = body else {
-            return references::write(body, results, out).map_err(|unresolved| unresolved.at(&place));
+            return references::write(body, results, out).map_err(|unresolved| unresolved.refused_at(&place));
         };
         for (count, (name, value)) in members.iter().enumerate() {
             out.push(if count == 0 { "{" } else { "," })?;
             let written = write_text(name, out).and_then(|()| Ok(out.push(":")?));
             let written = written.and_then(|()| references::write(value, results, out));
-            written.map_err(|unresolved| unresolved.at(&format!("{place}.{}", repeated(name))))?;
+            written.map_err(|unresolved| unresolved.refused_at(&format!("{place}.{}", repeated(name))))?;
         }
         out.push(if members.is_empty() { "{}" } else { "}" })
     }

@@ -65,7 +65,7 @@ impl From<ApiError> for Unresolved {
 
 impl Unresolved {
     /// The error, which names the position of the reference.
-    pub(super) fn at(self, place: &str) -> ApiError {
+    pub(super) fn refused_at(self, place: &str) -> ApiError {
         let message = match self {
             Unresolved::Nothing => "refers to something that is not in the results so far".to_owned(),
             Unresolved::TooMuch => format!(

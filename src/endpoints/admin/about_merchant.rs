@@ -15,10 +15,10 @@ use crate::service::{refused, reply_of};
 
 /// The argument that names the merchant.
 pub(super) const MERCHANT_ARGUMENT: Required<MerchantId> =
-    id::<MerchantId>().required("The merchant (`mer_...`).").named("merchant_id");
+    id::<MerchantId>().required("The merchant (`mer_...`).").with_name("merchant_id");
 
 /// The refusal of an unknown merchant.
-pub(super) const MERCHANT_NOT_FOUND: DeclaredError = DeclaredError::when(Code::NotFound, "No merchant has this id.");
+pub(super) const MERCHANT_NOT_FOUND: DeclaredError = DeclaredError::new(Code::NotFound, "No merchant has this id.");
 
 /// Submits the command that is made of the arguments, to the merchant that they name. Answers an id, or true when it
 /// changed anything.

@@ -27,7 +27,7 @@ static OPEN_BALANCE: Declaration = Declaration {
 const ADD: ArgumentSet<(MerchantId, AddTopup)> = arguments!({
     merchant_id: MERCHANT_ARGUMENT,
     amount: AMOUNT.required("The amount in minor units of the merchant's currency."),
-    external_id: external_id::<TopupId>().optional("Your own reference, unique among the merchant's top-ups.").shown(),
+    external_id: external_id::<TopupId>().optional("Your own reference, unique among the merchant's top-ups.").in_examples(),
 } => (merchant_id, AddTopup { amount, external_id }));
 
 static ADD_TOPUP: Declaration = Declaration {
@@ -37,9 +37,9 @@ static ADD_TOPUP: Declaration = Declaration {
     returns: Returns::Id(TopupId::PREFIX),
     errors: &[
         MERCHANT_NOT_FOUND,
-        DeclaredError::when(Code::Conflict, "Another top-up has this `external_id`; the details name it.")
+        DeclaredError::new(Code::Conflict, "Another top-up has this `external_id`; the details name it.")
             .with(r#"{"argument": "external_id", "topup_id": "tup_01h2e8kqvbfwea724h75qc655w"}"#),
-        DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
+        DeclaredError::new(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
     ],
     ..Declaration::command(Package::Admin, "balances")
 };
@@ -49,7 +49,7 @@ const CHARGE: ArgumentSet<(MerchantId, ChargeInvoice)> = arguments!({
     amount: AMOUNT.required("The amount in minor units of the merchant's currency."),
     external_id: external_id::<InvoiceId>()
         .optional("Your own reference, unique among the merchant's invoices.")
-        .shown(),
+        .in_examples(),
     description: DESCRIPTION.optional("The purpose."),
 } => (merchant_id, ChargeInvoice { amount, external_id, description }));
 
@@ -61,9 +61,9 @@ static CHARGE_INVOICE: Declaration = Declaration {
     returns: Returns::Id(InvoiceId::PREFIX),
     errors: &[
         MERCHANT_NOT_FOUND,
-        DeclaredError::when(Code::Conflict, "Another invoice has this `external_id`; the details name it.")
+        DeclaredError::new(Code::Conflict, "Another invoice has this `external_id`; the details name it.")
             .with(r#"{"argument": "external_id", "invoice_id": "inv_01h2e8kqvbfwea724h75qc655w"}"#),
-        DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
+        DeclaredError::new(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
     ],
     ..Declaration::command(Package::Admin, "balances")
 };

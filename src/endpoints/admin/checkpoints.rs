@@ -34,7 +34,7 @@ const NAME_ARGUMENT: Optional<String> = CHECKPOINT_NAME
         "The name: 1 to 64 characters of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. The default is \
         the time.",
     )
-    .named("name");
+    .with_name("name");
 
 static CREATE_CHECKPOINT: Declaration = Declaration {
     name: "create-checkpoint",
@@ -43,7 +43,7 @@ static CREATE_CHECKPOINT: Declaration = Declaration {
            reading the data that no earlier checkpoint has.",
     arguments: &[NAME_ARGUMENT.argument],
     returns: Returns::Object(&CHECKPOINT),
-    errors: &[DeclaredError::when(
+    errors: &[DeclaredError::new(
         Code::Conflict,
         "A checkpoint with this name exists, another checkpoint is being taken or removed, or a table of the store is \
             damaged.",
@@ -97,5 +97,5 @@ fn refused(error: &CheckpointError) -> ApiError {
 }
 
 fn not_now(cause: impl Into<String>) -> ApiError {
-    ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS).because(cause)
+    ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS).with_cause(cause)
 }

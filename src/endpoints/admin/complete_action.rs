@@ -41,8 +41,8 @@ static COMPLETE_ACTION: Declaration = Declaration {
         else happens.",
     arguments: COMPLETED.declared,
     errors: &[
-        DeclaredError::when(Code::NotFound, "No merchant has this id, or no payment of this merchant."),
-        DeclaredError::when(
+        DeclaredError::new(Code::NotFound, "No merchant has this id, or no payment of this merchant."),
+        DeclaredError::new(
             Code::InvalidState,
             "The customer has acted, or never had to: details name the payment's `status`.",
         )
@@ -56,7 +56,7 @@ async fn complete_action(service: Shared, call: Call<Operator>) -> Result<Reply,
     let (merchant_id, name, outcome) = call.fields().parse(&COMPLETED)?;
     check_exists(&service, merchant_id)?;
     let view =
-        async || -> Result<Payment, ApiError> { Payments::found(&service.reader(merchant_id).await?, name.clone()) };
+        async || -> Result<Payment, ApiError> { Payments::find_row(&service.reader(merchant_id).await?, name.clone()) };
     let before = view().await?;
     let ordered = submit(&service, &call, merchant_id, Command::OrderEnd(PendingObject::Action(before.id))).await?;
     let acted = service.sandbox().complete_action(merchant_id, before.id, outcome).await.map_err(unanswered)?;
@@ -76,7 +76,7 @@ async fn complete_action(service: Shared, call: Call<Operator>) -> Result<Reply,
 
 fn unanswered(error: AcquirerUnavailable) -> ApiError {
     tracing::warn!(%error, "the sandbox did not answer about an act of a customer");
-    ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS).because(error.to_string())
+    ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS).with_cause(error.to_string())
 }
 
 /// True once a payment shows the act of its customer. After the end only an approval shows.

@@ -26,10 +26,10 @@ const OUTCOME: Field<(&str, DisputeOutcome)> = Field {
 };
 
 const DISPUTE_ARGUMENT: Required<DisputeId> =
-    id::<DisputeId>().required("The dispute (`dsp_...`).").named("dispute_id");
+    id::<DisputeId>().required("The dispute (`dsp_...`).").with_name("dispute_id");
 
 const NOT_FOUND: DeclaredError =
-    DeclaredError::when(Code::NotFound, "No merchant has this id, or no dispute of this merchant.");
+    DeclaredError::new(Code::NotFound, "No merchant has this id, or no dispute of this merchant.");
 
 const OPENED: ArgumentSet<(MerchantId, OpenDispute)> = arguments!({
     merchant_id: MERCHANT_ARGUMENT,
@@ -45,13 +45,13 @@ static OPEN_DISPUTE: Declaration = Declaration {
     arguments: OPENED.declared,
     returns: Returns::Id(DisputeId::PREFIX),
     errors: &[
-        DeclaredError::when(Code::NotFound, "No merchant has this id, or no payment of this merchant."),
-        DeclaredError::when(
+        DeclaredError::new(Code::NotFound, "No merchant has this id, or no payment of this merchant."),
+        DeclaredError::new(
             Code::InvalidState,
             "The payment cannot be disputed now: details name its `status` and its open `operation`.",
         )
         .with(r#"{"status": "VOIDED", "operation": null}"#),
-        DeclaredError::when(
+        DeclaredError::new(
             Code::AmountExceedsLimit,
             "More than remains of the payment: details name the `limit`. Or a total of the ledger would exceed 2^53 - \
                 1 minor units.",
@@ -71,7 +71,7 @@ static ESCALATE_DISPUTE: Declaration = Declaration {
     arguments: ESCALATED.declared,
     errors: &[
         NOT_FOUND,
-        DeclaredError::when(
+        DeclaredError::new(
             Code::InvalidState,
             "The dispute is decided or escalated already: details name its `status`.",
         )
@@ -93,7 +93,7 @@ static CLOSE_DISPUTE: Declaration = Declaration {
     arguments: CLOSED.declared,
     errors: &[
         NOT_FOUND,
-        DeclaredError::when(Code::InvalidState, "The dispute is decided already: details name its `status`.")
+        DeclaredError::new(Code::InvalidState, "The dispute is decided already: details name its `status`.")
             .with(r#"{"status": "WON"}"#),
     ],
     ..Declaration::command(Package::Admin, "disputes")

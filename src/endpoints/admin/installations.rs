@@ -24,7 +24,7 @@ pub(super) const ENDPOINTS: Endpoints<Operator> = &[
 ];
 
 const INSTALLATION_ARGUMENT: Required<InstallationId> =
-    id::<InstallationId>().required("The installation (`ins_...`).").named("installation_id");
+    id::<InstallationId>().required("The installation (`ins_...`).").with_name("installation_id");
 
 const IDENTIFIER: Field<InstallationIdentifier> = Field {
     value_type: printable(EXTERNAL_ID_MAX_BYTES, "https://shop.example"),
@@ -32,7 +32,7 @@ const IDENTIFIER: Field<InstallationIdentifier> = Field {
 };
 
 const INSTALLATION_NOT_FOUND: DeclaredError =
-    DeclaredError::when(Code::NotFound, "No merchant has this id, or no installation of this merchant.");
+    DeclaredError::new(Code::NotFound, "No merchant has this id, or no installation of this merchant.");
 
 const ADDED: ArgumentSet<(MerchantId, AddInstallation)> = arguments!({
     merchant_id: MERCHANT_ARGUMENT,
@@ -55,7 +55,7 @@ static ADD_INSTALLATION: Declaration = Declaration {
     returns: Returns::Id(InstallationId::PREFIX),
     errors: &[
         MERCHANT_NOT_FOUND,
-        DeclaredError::when(Code::Conflict, "The merchant has 1,000 installations already.").with(r#"{"limit": 1000}"#),
+        DeclaredError::new(Code::Conflict, "The merchant has 1,000 installations already.").with(r#"{"limit": 1000}"#),
     ],
     ..Declaration::command(Package::Admin, "installations")
 };

@@ -30,7 +30,7 @@ static GENERATE_KEY: Declaration = Declaration {
     returns: Returns::Object(&GENERATED_KEY),
     errors: &[
         MERCHANT_NOT_FOUND,
-        DeclaredError::when(
+        DeclaredError::new(
             Code::Conflict,
             "The merchant has 1,000 keys that are neither revoked nor expired, or 5,000 in all.",
         )
@@ -46,7 +46,7 @@ static REVOKE_KEY: Declaration = Declaration {
     name: "revoke-key",
     summary: "Revokes an API key at once; `false` when it was revoked before.",
     arguments: REVOKED.declared,
-    errors: &[DeclaredError::when(Code::NotFound, "No merchant has this id, or no key of this merchant.")],
+    errors: &[DeclaredError::new(Code::NotFound, "No merchant has this id, or no key of this merchant.")],
     ..Declaration::command(Package::Admin, "keys")
 };
 
@@ -76,7 +76,7 @@ static FIND_KEY: Declaration = Declaration {
     docs: "It looks at each merchant, and one such call is made at a time.",
     arguments: &[KEY_ARGUMENT.argument],
     returns: Returns::Object(&MERCHANT_KEY),
-    errors: &[DeclaredError::when(Code::NotFound, "No key of any merchant has this id.")],
+    errors: &[DeclaredError::new(Code::NotFound, "No key of any merchant has this id.")],
     ..Declaration::query(Package::Admin, "keys")
 };
 

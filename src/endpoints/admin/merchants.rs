@@ -13,7 +13,7 @@ use till_protocol::api_error::{CallEffect, RETRY_AFTER_SECONDS};
 use tracing::Instrument;
 
 use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, check_exists};
-use crate::endpoints::forms::{ACCOUNT_CURRENCY, BOOLEAN, CLEAR_EMAIL, NAME, TIME_ZONE, whole};
+use crate::endpoints::forms::{ACCOUNT_CURRENCY, BOOLEAN, CLEAR_EMAIL, NAME, TIME_ZONE, whole_number};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::merchant::{MERCHANT, MerchantShape};
 use crate::service::{read_page_with_ids, reply_of};
@@ -41,7 +41,7 @@ const CARD_NUMBERS_ARGUMENT: Optional<bool> = BOOLEAN
     .optional(
         "True permits identifiers, keys and metadata that look like card numbers; a new merchant may not use them.",
     )
-    .named("card_numbers_in_identifiers");
+    .with_name("card_numbers_in_identifiers");
 
 /// The merchant alone, for commands that need no more.
 const NAMED: ArgumentSet<(MerchantId, ())> = arguments!({ merchant_id: MERCHANT_ARGUMENT } => (merchant_id, ()));
@@ -49,8 +49,8 @@ const NAMED: ArgumentSet<(MerchantId, ())> = arguments!({ merchant_id: MERCHANT_
 const CREATED: ArgumentSet<CreateMerchant, MerchantId> = arguments!(with merchant_id; {
     name: NAME.required("Its name."),
     currency: ACCOUNT_CURRENCY.required("The ISO 4217 code of its account."),
-    time_zone: TIME_ZONE.optional("The IANA time zone in which its days begin; UTC when left out.").shown(),
-    settlement_delay_seconds: whole::<0, SETTLEMENT_DELAY_MAX_SECONDS>(SETTLEMENT_DELAY_DEFAULT_SECONDS)
+    time_zone: TIME_ZONE.optional("The IANA time zone in which its days begin; UTC when left out.").in_examples(),
+    settlement_delay_seconds: whole_number::<0, SETTLEMENT_DELAY_MAX_SECONDS>(SETTLEMENT_DELAY_DEFAULT_SECONDS)
         .optional("The seconds for which captured money is held, up to a year; 172800 when left out."),
     support_email: CLEAR_EMAIL.optional("The e-mail address that its activity log shows for the operator."),
     card_numbers: CARD_NUMBERS_ARGUMENT,
@@ -153,7 +153,7 @@ async fn create_once(
     named: &Idempotency,
     command: CreateMerchant,
 ) -> Result<Reply, ApiError> {
-    if let Some(merchant_id) = earlier(service, named)? {
+    if let Some(merchant_id) = created_earlier(service, named)? {
         return Ok(reply_of(Answered { answer: Answer::Merchant(merchant_id), replayed: true }));
     }
     forget_ended(service, named).await?;
@@ -192,7 +192,7 @@ async fn forget_ended(service: &Service, named: &Idempotency) -> Result<(), ApiE
 }
 
 /// The merchant that an earlier call with this key created.
-fn earlier(service: &Service, named: &Idempotency) -> Result<Option<MerchantId>, ApiError> {
+fn created_earlier(service: &Service, named: &Idempotency) -> Result<Option<MerchantId>, ApiError> {
     let created = created(service, named)?;
     match created.filter(|created| service.now() < created.expires_at) {
         None => Ok(None),

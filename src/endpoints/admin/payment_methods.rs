@@ -9,7 +9,7 @@ use till_protocol::field;
 use till_protocol::fields::Fields;
 
 use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND};
-use crate::endpoints::forms::{BOOLEAN, PAYMENT_METHOD, whole, words};
+use crate::endpoints::forms::{BOOLEAN, PAYMENT_METHOD, whole_number, words};
 use crate::endpoints::prelude::*;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(
@@ -30,8 +30,8 @@ const CONFIGURED: ArgumentSet<(MerchantId, (PaymentMethod, Integration))> = argu
     authorizes_without_capture: BOOLEAN.required("True when `capture: false` is supported."),
     fee_basis_points: BASIS_POINTS
         .optional("Hundredths of a percent of the captured amount, 0 to 10000.")
-        .shown(),
-    fee_fixed: whole::<0, AMOUNT_MAX_MINOR>(1_000).optional("Added to that, in minor units, from 0.").shown(),
+        .in_examples(),
+    fee_fixed: whole_number::<0, AMOUNT_MAX_MINOR>(1_000).optional("Added to that, in minor units, from 0.").in_examples(),
 } judged by |fields: &mut Fields<'_>| {
     let authorizes = authorizes_without_capture == Some(true);
     if authorizes && payment_method.is_some_and(|method| !method.can_authorize_without_capture()) {

@@ -49,14 +49,14 @@ object! {
 
 const ASKED: ArgumentSet<(PageRequest<PaymentId>, Asked), MerchantClock> = arguments!({
     page: page::<PaymentId>(),
-    payment_id: id::<PaymentId>().optional("The payment (`pay_...`).").shown(),
+    payment_id: id::<PaymentId>().optional("The payment (`pay_...`).").in_examples(),
     external_id: external_id::<PaymentId>().optional("The identifier that a merchant gave it, as a whole."),
     last_digits: LAST_DIGITS.optional("The last four digits of the card's number."),
     merchant_id: id::<MerchantId>().optional("Only payments of this merchant."),
     created: CREATED_AT
         .optional("When it was initiated, as `list-payments` takes it: in the time zone of the merchant that is \
             named, else in UTC.")
-        .named("created_at"),
+        .with_name("created_at"),
 } judged by check_clues => {
     let by_id = payment_id.map(PaymentClue::Id);
     let clue = by_id.or(external_id.map(PaymentClue::ExternalId)).or(last_digits.map(PaymentClue::LastDigits))?;
@@ -72,7 +72,7 @@ static FIND_PAYMENTS: Declaration = Declaration {
         time. Nothing of a customer is returned.",
     arguments: ASKED.declared,
     returns: Returns::Page(&FOUND_PAYMENT),
-    errors: &[DeclaredError::when(Code::NotFound, "No merchant has this `merchant_id`.")],
+    errors: &[DeclaredError::new(Code::NotFound, "No merchant has this `merchant_id`.")],
     ..Declaration::query(Package::Admin, "payments")
 };
 
@@ -90,8 +90,10 @@ async fn find_payments(service: Shared, call: Call<Operator>) -> Result<Reply, A
     if let Some(merchant_id) = asked.merchant_id {
         check_exists(&service, merchant_id)?;
     }
-    let span =
-        asked.created.as_ref().map_or_else(|| Some(IdSpan::all()), |range| IdSpan::made(range.from, range.until));
+    let span = asked
+        .created
+        .as_ref()
+        .map_or_else(|| Some(IdSpan::all()), |range| IdSpan::made_between(range.from, range.until));
     let filters = asked.texts();
     let search = PaymentSearch { service: &service, clue: asked.clue, merchant_id: asked.merchant_id };
     let found = search.page(request, span).await?;

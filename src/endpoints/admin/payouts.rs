@@ -19,8 +19,8 @@ static ARGUMENTS: ArgumentSet<(MerchantId, IdOrExternalId<PayoutId>)> =
     arguments!({ merchant_id: MERCHANT_ARGUMENT, payout: PAYOUT_ARGUMENT } => (merchant_id, payout));
 
 const ERRORS: &[DeclaredError] = &[
-    DeclaredError::when(Code::NotFound, "No merchant has this id, or no payout of this merchant."),
-    DeclaredError::when(
+    DeclaredError::new(Code::NotFound, "No merchant has this id, or no payout of this merchant."),
+    DeclaredError::new(
         Code::InvalidState,
         "The payout has ended: details name its `status`. Or the sandbox has no pending payout of this id.",
     )

@@ -49,7 +49,7 @@ impl<T: NamedKind<Name: Clone>> EndPending<T> {
         let (merchant_id, name) = call.fields().parse(self.arguments)?;
         check_exists(service, merchant_id)?;
         let view = async || -> Result<PendingView, ApiError> {
-            Ok((self.view)(&T::found(&service.reader(merchant_id).await?, name.clone())?))
+            Ok((self.view)(&T::find_row(&service.reader(merchant_id).await?, name.clone())?))
         };
         let ordered = submit(service, call, merchant_id, Command::OrderEnd(view().await?.object)).await?;
         let waiting = SandboxWait::begin();
@@ -87,7 +87,7 @@ impl PendingView {
     ) -> Result<bool, ApiError> {
         service.sandbox().end_pending(merchant_id, self.reference.clone(), end).await.map_err(|error| {
             tracing::warn!(%error, "the sandbox did not end a {}", self.noun);
-            ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS).because(error.to_string())
+            ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS).with_cause(error.to_string())
         })
     }
 

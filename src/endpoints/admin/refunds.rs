@@ -19,8 +19,8 @@ static ARGUMENTS: ArgumentSet<(MerchantId, IdOrExternalId<RefundId>)> =
     arguments!({ merchant_id: MERCHANT_ARGUMENT, refund: REFUND_ARGUMENT } => (merchant_id, refund));
 
 const ERRORS: &[DeclaredError] = &[
-    DeclaredError::when(Code::NotFound, "No merchant has this id, or no refund of this merchant."),
-    DeclaredError::when(
+    DeclaredError::new(Code::NotFound, "No merchant has this id, or no refund of this merchant."),
+    DeclaredError::new(
         Code::InvalidState,
         "The refund has ended: details name its `status`. Or the sandbox has no pending refund of this id.",
     )

@@ -24,7 +24,7 @@ async fn resume_effects(service: Shared, call: Call<Operator>) -> Result<Reply, 
     let removed = tokio::task::spawn_blocking(move || notes.keep(PAUSED_FILE, None)).await;
     if let Err(error) = removed.unwrap_or_else(|error| Err(error.into())) {
         tracing::error!(%error, "the note that effects are paused could not be removed");
-        return Err(ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS).because(error.to_string()));
+        return Err(ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS).with_cause(error.to_string()));
     }
     let was_paused = service.engine().resume();
     if was_paused {

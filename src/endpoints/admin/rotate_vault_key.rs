@@ -16,7 +16,7 @@ const VAULT_KEY: Field<RootKey> = Field {
 };
 
 const VAULT_KEY_ARGUMENT: Required<RootKey> =
-    VAULT_KEY.required("The new vault key: 64 hexadecimal characters.").named("vault_key");
+    VAULT_KEY.required("The new vault key: 64 hexadecimal characters.").with_name("vault_key");
 
 /// The body is wiped after the call, like bodies with card data.
 static ROTATE_VAULT_KEY: Declaration = Declaration {
@@ -38,7 +38,7 @@ async fn rotate_vault_key(service: Shared, call: Call<Operator>) -> Result<Reply
     let rewrapped = tokio::task::spawn_blocking(rewrap).await;
     let rewrapped = rewrapped.map_err(|_| ApiError::unhandled())?.map_err(|error| {
         tracing::error!(error = format!("{error:#}"), "the vault key was not changed");
-        not_now().because(format!("{error:#}"))
+        not_now().with_cause(format!("{error:#}"))
     })?;
     Ok(Reply::new(&rewrapped))
 }

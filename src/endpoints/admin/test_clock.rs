@@ -23,8 +23,8 @@ static ADVANCE_CLOCK: Declaration = Declaration {
         time of the last step, and the same call continues from there.",
     arguments: ADVANCED.declared,
     errors: &[
-        DeclaredError::when(Code::NotFound, "No merchant has this id."),
-        DeclaredError::when(Code::InvalidState, "The merchant has no test clock."),
+        DeclaredError::new(Code::NotFound, "No merchant has this id."),
+        DeclaredError::new(Code::InvalidState, "The merchant has no test clock."),
     ],
     ..Declaration::command(Package::Admin, "merchants")
 };

@@ -24,8 +24,8 @@ const HISTORY: ArgumentSet<EntryFilters, MerchantClock> = arguments!({
     payment: PAYMENT_REF
         .optional("Only entries of this payment, of its refunds and disputes: its id (`pay_...`) or the merchant's \
             own `external_id`.")
-        .named("payment_id"),
-    kind: words!(EntryType).optional("Only entries of this type.").named("type"),
+        .with_name("payment_id"),
+    kind: words!(EntryType).optional("Only entries of this type.").with_name("type"),
     created: CREATED_AT_ARGUMENT,
 } => (page, payment, kind, CreatedAt(created)));
 
@@ -36,7 +36,7 @@ static BALANCE_HISTORY: Declaration = Declaration {
         Filters given together must all hold. `next` and `previous` carry them.",
     arguments: HISTORY.declared,
     returns: Returns::Page(&ENTRY),
-    errors: &[DeclaredError::when(Code::NotFound, "No balance exists for the merchant.")],
+    errors: &[DeclaredError::new(Code::NotFound, "No balance exists for the merchant.")],
     ..Declaration::query(Package::Merchants, "balance")
 };
 
@@ -72,7 +72,7 @@ async fn balance_history(service: Shared, call: Call<MerchantCaller>) -> Result<
     let filters = [
         ("payment_id", payment.as_ref().map(PaymentRef::to_string)),
         ("type", kind.map(|kind| kind.name().to_owned())),
-        created.given(),
+        created.filter_text(),
     ];
     reply(&reader, page, &filters)
 }
@@ -81,7 +81,7 @@ async fn balance_history(service: Shared, call: Call<MerchantCaller>) -> Result<
 async fn list_entries_by_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (payment, request) = call.fields().parse(&BY_PAYMENT)?;
     let reader = service.reader(call.caller().merchant_id).await?;
-    let payment_id = Payments::found(&reader, payment.clone())?.id;
+    let payment_id = Payments::find_row(&reader, payment.clone())?.id;
     let page = page_of_payment(&reader, Some(payment_id), None, request, Some(IdSpan::all())).await?;
     reply(&reader, page, &[("payment_id", Some(payment.to_string()))])
 }

@@ -35,21 +35,21 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
 ];
 
 const CARD_ARGUMENT: Required<CardRef> =
-    CARD_REF.required("The saved card: an id (`crd_...`) or the merchant's own identifier.").named("card_id");
+    CARD_REF.required("The saved card: an id (`crd_...`) or the merchant's own identifier.").with_name("card_id");
 
 /// The customer and the saved card that a call names.
 const CARD_OF_CUSTOMER: ArgumentSet<(CustomerRef, CardRef)> =
     arguments!({ customer: CONTACT_ARGUMENT, card: CARD_ARGUMENT } => (customer, card));
 
 const CARD_NOT_FOUND: DeclaredError =
-    DeclaredError::when(Code::NotFound, "The customer does not exist, or has no such saved card.");
+    DeclaredError::new(Code::NotFound, "The customer does not exist, or has no such saved card.");
 
 const SAVED: ArgumentSet<SaveCardOfToken> = arguments!({
-    token_id: id::<TokenId>().required("The token (`tok_...`) that tokenize-card answered.").named("token"),
+    token_id: id::<TokenId>().required("The token (`tok_...`) that tokenize-card answered.").with_name("token"),
     customer: CONTACT_ARGUMENT,
     external_id: external_id::<CardId>()
         .optional("The merchant's own identifier of the card, unique among its saved cards, 1 to 255 bytes."),
-    is_default: BOOLEAN.optional("True makes the card the customer's default card.").named("default"),
+    is_default: BOOLEAN.optional("True makes the card the customer's default card.").with_name("default"),
 } => SaveCardOfToken { token_id, customer, external_id, is_default: is_default.unwrap_or_default() });
 
 static SAVE_CARD: Declaration = Declaration {
@@ -60,8 +60,8 @@ static SAVE_CARD: Declaration = Declaration {
     arguments: SAVED.declared,
     returns: Returns::Id(CardId::PREFIX),
     errors: &[
-        DeclaredError::when(Code::NotFound, "The token or the customer does not exist; the token may have expired."),
-        DeclaredError::when(
+        DeclaredError::new(Code::NotFound, "The token or the customer does not exist; the token may have expired."),
+        DeclaredError::new(
             Code::Conflict,
             "`external_id` belongs to another card, or the saved card has another `external_id`: details name \
              the `card_id`. Or the customer has 100 saved cards already.",
@@ -77,7 +77,7 @@ static FIND_CARD: Declaration = Declaration {
     docs: "A forgotten card is still found by its id, and has the time at which it was forgotten.",
     arguments: &[CARD_ARGUMENT.argument],
     returns: Returns::Object(&CARD),
-    errors: &[DeclaredError::when(Code::NotFound, "No saved card of this merchant has this id.")],
+    errors: &[DeclaredError::new(Code::NotFound, "No saved card of this merchant has this id.")],
     ..Declaration::query(Package::Merchants, "cards")
 };
 
@@ -133,7 +133,7 @@ async fn list_cards(service: Shared, call: Call<MerchantCaller>) -> Result<Reply
     let (customer, request) = call.fields().parse(&LIST)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let contact_id = customer.to_string();
-    let customer = Customers::found(&reader, customer)?;
+    let customer = Customers::find_row(&reader, customer)?;
     let page = page_of(&reader, &customer, request).await?;
     let page = page.carrying(&[("contact_id", Some(contact_id))]);
     Reply::page(&page.map(|card| CardShape::new(card, &customer)))

@@ -25,7 +25,7 @@ use crate::endpoints::arguments::CUSTOMER_DATA;
 use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock};
 use crate::endpoints::forms::{
     AMOUNT, BOOLEAN, CHECKOUT_REF, CURRENCY, INTEREST_BEARER, NAME, PAYMENT_METHOD, PAYMENT_METHOD_WORDS, RETURN_URL,
-    external_id, whole, words,
+    external_id, whole_number, words,
 };
 use crate::endpoints::kinds::StatusFilters;
 use crate::endpoints::prelude::*;
@@ -42,12 +42,12 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
 /// The argument that names a checkout.
 const CHECKOUT_ARGUMENT: Required<CheckoutRef> = CHECKOUT_REF
     .required("The checkout: its id (`chk_...`), the last segment of its address, or the merchant's own `external_id`.")
-    .named("checkout_id");
+    .with_name("checkout_id");
 
 const NAMED: ArgumentSet<CheckoutRef> = arguments!({ checkout: CHECKOUT_ARGUMENT } => checkout);
 
 const CHECKOUT_NOT_FOUND: DeclaredError =
-    DeclaredError::when(Code::NotFound, "No checkout of this merchant has this id.");
+    DeclaredError::new(Code::NotFound, "No checkout of this merchant has this id.");
 
 /// An id of a payment or of a checkout, whose references are one kind.
 struct PaymentOrCheckoutId;
@@ -99,7 +99,7 @@ fn line(value: &Json) -> Result<CheckoutLine, String> {
     let read = |name: &'static str| required(name).ok_or_else(|| format!("{name} is required"));
     let name = (NAME.parse)(read("name")?).map_err(|fault| format!("name {fault}"))?;
     let amount_minor = (LINE_AMOUNT.parse)(read("amount")?).map_err(|fault| format!("amount {fault}"))?;
-    let quantity = required("quantity").map_or(Ok(1), whole::<1, AMOUNT_MAX_MINOR>(1).parse);
+    let quantity = required("quantity").map_or(Ok(1), whole_number::<1, AMOUNT_MAX_MINOR>(1).parse);
     Ok(CheckoutLine { name, amount_minor, quantity: quantity.map_err(|fault| format!("quantity {fault}"))? })
 }
 
@@ -111,7 +111,7 @@ const STARTED: ArgumentSet<StartCheckout> = arguments!({
     external_id: external_id::<PaymentOrCheckoutId>()
         .optional("The merchant's own reference, unique among its payments and checkouts, 1 to 255 bytes. The newest \
             payment of the checkout has it.")
-        .shown(),
+        .in_examples(),
     cancel_url: RETURN_URL.optional("The page that a customer goes to who gives up; `return_url` when left out."),
     page_url: RETURN_URL
         .optional("The shop's page that shows the checkout by `Till.mount`, of the installation's own origin: a \
@@ -121,7 +121,7 @@ const STARTED: ArgumentSet<StartCheckout> = arguments!({
     interest_bearer: INTEREST_BEARER.optional("The side that pays the interest of instalments; `customer` when left \
         out."),
     locale: words!(Locale).optional("The language of the page; that of the customer's browser when left out."),
-    expires_in: whole::<CHECKOUT_LIFETIME_MIN_SECONDS, CHECKOUT_LIFETIME_MAX_SECONDS>(3_600)
+    expires_in: whole_number::<CHECKOUT_LIFETIME_MIN_SECONDS, CHECKOUT_LIFETIME_MAX_SECONDS>(3_600)
         .optional("The seconds for which it can be paid; a day when left out."),
     lines: LINES
         .optional("The lines of the order, whose sum is the amount: `name`, `amount` of one, negative for a discount, \
@@ -173,14 +173,14 @@ static START_CHECKOUT: Declaration = Declaration {
     arguments: STARTED.declared,
     returns: Returns::Text(ADDRESS),
     errors: &[
-        DeclaredError::when(Code::NotFound, "No installation has this id, or no customer this `ctc_` id."),
-        DeclaredError::when(
+        DeclaredError::new(Code::NotFound, "No installation has this id, or no customer this `ctc_` id."),
+        DeclaredError::new(
             Code::Conflict,
             "`external_id` is on a payment or checkout, which the details name; or the merchant has 100,000 open \
                 checkouts, which the details name as `limit`.",
         )
         .with(r#"{"argument": "external_id", "payment_id": null, "checkout_id": "chk_01h2e8kqvbfwea724h75qc655w"}"#),
-        DeclaredError::when(
+        DeclaredError::new(
             Code::NotSupported,
             "None of the methods is enabled, captures as asked and can carry the amount: details say for each which \
                 of these it is.",
@@ -219,7 +219,7 @@ static FIND_CHECKOUT: Declaration = Declaration {
 async fn find_checkout(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let named = call.fields().parse(&CHECKOUT_ARGUMENT)?;
     let reader = service.reader(call.caller().merchant_id).await?;
-    let checkout = Checkouts::found(&reader, named)?;
+    let checkout = Checkouts::find_row(&reader, named)?;
     Ok(Reply::new(&shape(&service, &call, &checkout)))
 }
 
@@ -258,7 +258,7 @@ async fn list_checkouts(service: Shared, call: Call<MerchantCaller>) -> Result<R
         }
     };
     let page = page.try_map(|checkout| Ok::<_, ApiError>(shape(&service, &call, checkout)))?;
-    Reply::page(&page.carrying(&[("status", status.map(|status| status.name().to_owned())), created.given()]))
+    Reply::page(&page.carrying(&[("status", status.map(|status| status.name().to_owned())), created.filter_text()]))
 }
 
 static EXPIRE_CHECKOUT: Declaration = Declaration {

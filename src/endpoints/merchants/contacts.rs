@@ -29,14 +29,14 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
 
 /// The refusal when no customer has that id.
 pub(super) const CONTACT_NOT_FOUND: DeclaredError =
-    DeclaredError::when(Code::NotFound, "No customer of this merchant has this id.");
+    DeclaredError::new(Code::NotFound, "No customer of this merchant has this id.");
 
 /// The data of a customer.
 const CONTACT_DATA: ArgumentSet<ContactFields> = arguments!({
     external_id: external_id::<CustomerId>()
         .optional("The merchant's own identifier, unique among its customers, 1 to 255 bytes.")
-        .shown(),
-    contact_email: EMAIL.optional("The customer's e-mail address, unique among customers.").shown(),
+        .in_examples(),
+    contact_email: EMAIL.optional("The customer's e-mail address, unique among customers.").in_examples(),
     contact_mobile: MOBILE.optional("The customer's mobile number, unique among customers."),
     contact_name: PERSON_NAME.optional("The customer's name."),
 } => ContactFields {
@@ -44,7 +44,7 @@ const CONTACT_DATA: ArgumentSet<ContactFields> = arguments!({
     contact: Contact { email: contact_email, mobile: contact_mobile, name: contact_name },
 });
 
-const CONFLICT: DeclaredError = DeclaredError::when(
+const CONFLICT: DeclaredError = DeclaredError::new(
     Code::Conflict,
     "Another customer has one of them: details name the `argument` and its `contact_id`.",
 )
@@ -95,7 +95,7 @@ static REMOVE_CONTACT: Declaration = Declaration {
     arguments: &[CONTACT_ARGUMENT.argument],
     errors: &[
         CONTACT_NOT_FOUND,
-        DeclaredError::when(
+        DeclaredError::new(
             Code::Conflict,
             "More than 1,000 open checkouts name the customer: details name the `limit`. End some by \
                 `expire-checkout`.",

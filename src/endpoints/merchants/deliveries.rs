@@ -52,7 +52,7 @@ static TEST_WEBHOOK: Declaration = Declaration {
 
 const REDELIVERED: ArgumentSet<(WebhookId, AskedEvents)> = arguments!({
     webhook_id: WEBHOOK_ARGUMENT,
-    event_id: id::<WebhookEventId>().optional("The event (`evt_...`).").shown(),
+    event_id: id::<WebhookEventId>().optional("The event (`evt_...`).").in_examples(),
     since: time(1_767_225_600).optional("All events since this time, in Unix seconds."),
 } judged by |fields: &mut Fields<'_>| match (fields.is_given("event_id"), fields.is_given("since")) {
     (true, true) => fields.fault(Fault::invalid("since", "cannot be given together with event_id")),
@@ -73,8 +73,8 @@ static REDELIVER_WEBHOOK: Declaration = Declaration {
     arguments: REDELIVERED.declared,
     returns: Returns::Integer,
     errors: &[
-        DeclaredError::when(Code::NotFound, "No webhook or no event of this merchant has this id."),
-        DeclaredError::when(Code::InvalidState, "The webhook is not connected: details name its `status`.")
+        DeclaredError::new(Code::NotFound, "No webhook or no event of this merchant has this id."),
+        DeclaredError::new(Code::InvalidState, "The webhook is not connected: details name its `status`.")
             .with(r#"{"status": "DISCONNECTED"}"#),
     ],
     ..Declaration::command(Package::Merchants, "webhooks")
@@ -118,7 +118,7 @@ async fn test_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Rep
         return Ok(kept);
     }
     let reader = service.reader(merchant_id).await?;
-    let tested = service.engine().webhooks().test(merchant_id, &Webhooks::found(&reader, id)?).await;
+    let tested = service.engine().webhooks().test(merchant_id, &Webhooks::find_row(&reader, id)?).await;
     let tested = tested.map_err(|error| not_done(&*error))?;
     let recorded = submit_change(&service, &call, WebhookChange::RecordTest(tested)).await?;
     drop(attempt); // The answer is kept, so that a call with the same key finds it.
@@ -170,7 +170,7 @@ async fn list_webhook_deliveries(service: Shared, call: Call<MerchantCaller>) ->
     let size = usize::from(request.per_page);
     let found = deliveries.page(call.caller().merchant_id, &filter, size, request.cursor);
     let (found, beside) = found.map_err(|error| not_done(&error))?;
-    let page = Page::found(request, found, |delivery| delivery.id, beside);
+    let page = Page::of_found(request, found, |delivery| delivery.id, beside);
     Reply::page(&page.map(DeliveryShape::new).carrying(&texts(&filter)))
 }
 

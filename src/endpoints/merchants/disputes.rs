@@ -23,13 +23,12 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
 ];
 
 const DISPUTE_ARGUMENT: Required<DisputeId> =
-    id::<DisputeId>().required("The dispute (`dsp_...`).").named("dispute_id");
+    id::<DisputeId>().required("The dispute (`dsp_...`).").with_name("dispute_id");
 
-const DISPUTE_NOT_FOUND: DeclaredError =
-    DeclaredError::when(Code::NotFound, "No dispute of this merchant has this id.");
+const DISPUTE_NOT_FOUND: DeclaredError = DeclaredError::new(Code::NotFound, "No dispute of this merchant has this id.");
 
 const INVALID_STATE: DeclaredError =
-    DeclaredError::when(Code::InvalidState, "The dispute does not permit it now: details name its `status`.")
+    DeclaredError::new(Code::InvalidState, "The dispute does not permit it now: details name its `status`.")
         .with(r#"{"status": "LOST"}"#);
 
 /// Text without control characters other than tabs and line breaks.
@@ -59,7 +58,7 @@ const LIST: ArgumentSet<DisputeFilters, MerchantClock> = arguments!({
     status: words!(DisputeStatus).optional("Only disputes with this status."),
     payment: PAYMENT_REF
         .optional("Only disputes of this payment: its id (`pay_...`) or the merchant's own `external_id`.")
-        .named("payment_id"),
+        .with_name("payment_id"),
     created: CREATED_AT_ARGUMENT,
 } => (page, status, payment, CreatedAt(created)));
 
@@ -85,7 +84,7 @@ static CHALLENGE_DISPUTE: Declaration = Declaration {
     arguments: CHALLENGE.declared,
     errors: &[
         DISPUTE_NOT_FOUND,
-        DeclaredError::when(
+        DeclaredError::new(
             Code::InvalidState,
             "The dispute is decided, or has its evidence already: details name its `status`.",
         )
@@ -121,7 +120,7 @@ async fn list_disputes(service: Shared, call: Call<MerchantCaller>) -> Result<Re
     let filters = [
         ("status", status.map(|status| status.name().to_owned())),
         ("payment_id", payment.as_ref().map(PaymentRef::to_string)),
-        created.given(),
+        created.filter_text(),
     ];
     Reply::page(&page.try_map(|dispute| shape(&reader, dispute))?.carrying(&filters))
 }

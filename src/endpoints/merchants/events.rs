@@ -18,7 +18,7 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&LIST_EVENTS, &list_events), Endpoint(&FIND_EVENT, &find::<WebhookEvents>)];
 
 const EVENT_ARGUMENT: Required<WebhookEventId> =
-    id::<WebhookEventId>().required("The event (`evt_...`).").named("event_id");
+    id::<WebhookEventId>().required("The event (`evt_...`).").with_name("event_id");
 
 const EVENT_KIND: Field<WebhookEventKind> = Field {
     value_type: words_of!(WebhookEventKind),
@@ -36,7 +36,7 @@ const LIST: ArgumentSet<EventFilters, MerchantClock> = arguments!({
     event: EVENT_KIND.optional("Only events of this kind, as subscriptions or as events write it."),
     payment: PAYMENT_REF
         .optional("Only events about this payment: its id (`pay_...`) or the merchant's own `external_id`.")
-        .named("payment_id"),
+        .with_name("payment_id"),
     created: CREATED_AT_ARGUMENT,
 } => (page, event, payment, CreatedAt(created)));
 
@@ -54,7 +54,7 @@ static FIND_EVENT: Declaration = Declaration {
     summary: "Returns an event as webhooks deliver it.",
     arguments: &[EVENT_ARGUMENT.argument],
     returns: Returns::Object(&EVENT),
-    errors: &[DeclaredError::when(Code::NotFound, "No event of this merchant has this id, or it is no longer stored.")],
+    errors: &[DeclaredError::new(Code::NotFound, "No event of this merchant has this id, or it is no longer stored.")],
     ..Declaration::query(Package::Merchants, "webhooks")
 };
 
@@ -76,7 +76,7 @@ async fn list_events(service: Shared, call: Call<MerchantCaller>) -> Result<Repl
     let filters = [
         ("event", kind.map(|kind| kind.name().to_owned())),
         ("payment_id", payment.as_ref().map(PaymentRef::to_string)),
-        created.given(),
+        created.filter_text(),
     ];
     Reply::page(&page.try_map(|event| EventBody::read(event, &reader))?.carrying(&filters))
 }

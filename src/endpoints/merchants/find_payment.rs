@@ -26,7 +26,7 @@ const UNKNOWN: &str = "No payment of this merchant has this payment_id: neither 
 async fn find_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let name = call.fields().parse(&PAYMENT_ARGUMENT)?;
     let reader = service.reader(call.caller().merchant_id).await?;
-    let payment = Payments::found(&reader, name)?;
+    let payment = Payments::find_row(&reader, name)?;
     let now = service.merchant_now(reader.merchant_id())?;
     let next_action = NextActionShape::read(&reader, &call, &payment, now)?;
     Ok(Reply::new(&PaymentShape::new(&payment, next_action, now)))

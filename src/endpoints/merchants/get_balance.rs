@@ -23,7 +23,7 @@ static GET_BALANCE: Declaration = Declaration {
     name: "get-balance",
     summary: "Returns the merchant's default balance.",
     returns: Returns::Object(&BALANCE),
-    errors: &[DeclaredError::when(Code::NotFound, "No balance exists for the merchant.")],
+    errors: &[DeclaredError::new(Code::NotFound, "No balance exists for the merchant.")],
     ..Declaration::query(Package::Merchants, "balance")
 };
 

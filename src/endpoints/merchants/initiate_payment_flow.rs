@@ -17,14 +17,14 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
 const PAYMENT: ArgumentSet<InitiatePayment> = arguments!({
     external_id: external_id::<PaymentId>()
         .optional("The merchant's own reference, unique among its payments, 1 to 255 bytes.")
-        .shown(),
+        .in_examples(),
     amount: AMOUNT.required("The amount in minor units; that of the session."),
     currency: CURRENCY.required("The ISO 4217 code; that of the session and of the merchant's account."),
-    session_id: SESSION_ID.required("The session (`pse_...`) that the SDK made.").named("payment_session_id"),
+    session_id: SESSION_ID.required("The session (`pse_...`) that the SDK made.").with_name("payment_session_id"),
     card: CARD_REF
         .optional("A saved card: an id (`crd_...`) or the merchant's own identifier. Required for a card session \
             without a token and without a saved card; else ignored.")
-        .named("card_id"),
+        .with_name("card_id"),
     capture: BOOLEAN.required("`true` captures on authorization, `false` only authorizes."),
     return_url: RETURN_URL.required("The page that the customer is sent to afterwards, successful or not."),
     customer: CUSTOMER_DATA,
@@ -51,25 +51,25 @@ pub(crate) static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
     arguments: PAYMENT.declared,
     returns: Returns::Id(PaymentId::PREFIX),
     errors: &[
-        DeclaredError::when(
+        DeclaredError::new(
             Code::NotFound,
             "No active session has this id (details name the payment that used it, if it is the merchant's), no \
                 customer has this `ctc_` id, or no card of the customer has this card id.",
         ),
-        DeclaredError::when(
+        DeclaredError::new(
             Code::Conflict,
             "Amount or currency differ from the session's, or `external_id` is on another payment, which the details \
                 name.",
         )
         .with(r#"{"argument": "external_id", "payment_id": "pay_01h2e8kqvbfwea724h75qc655w"}"#),
-        DeclaredError::when(
+        DeclaredError::new(
             Code::NotSupported,
             "`capture` is false and the method cannot authorize without capture, or the method is not enabled any \
                 more.",
         ),
-        DeclaredError::when(Code::CustomerRequired, "The session uses a saved card and no customer is given."),
-        DeclaredError::when(Code::CustomerMismatch, "The given customer is not the owner of the session's saved card."),
-        DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
+        DeclaredError::new(Code::CustomerRequired, "The session uses a saved card and no customer is given."),
+        DeclaredError::new(Code::CustomerMismatch, "The given customer is not the owner of the session's saved card."),
+        DeclaredError::new(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
     ],
     ..Declaration::command(Package::Merchants, "payments")
 };

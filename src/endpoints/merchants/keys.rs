@@ -22,7 +22,7 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&REVOKE_KEY, &ByMerchant(KEY_ARGUMENT, |_, key_id| Command::RevokeKey(key_id))),
 ];
 
-const KEY_NOT_FOUND: DeclaredError = DeclaredError::when(Code::NotFound, "No key of this merchant has this id.");
+const KEY_NOT_FOUND: DeclaredError = DeclaredError::new(Code::NotFound, "No key of this merchant has this id.");
 
 static GENERATE_KEY: Declaration = Declaration {
     name: "generate-key",
@@ -30,7 +30,7 @@ static GENERATE_KEY: Declaration = Declaration {
     docs: GENERATE_KEY_DOCS,
     arguments: NEW_KEY.declared,
     returns: Returns::Object(&GENERATED_KEY),
-    errors: &[DeclaredError::when(
+    errors: &[DeclaredError::new(
         Code::Conflict,
         "The merchant has 1,000 keys that are neither revoked nor expired, or 5,000 in all.",
     )

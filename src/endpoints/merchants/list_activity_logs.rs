@@ -39,7 +39,7 @@ const TYPE_WORDS: ValueType = ValueType::words(&WORDS);
 const FILTERS: ArgumentSet<Filters, MerchantClock> = arguments!(Filters {
     types: Field { value_type: TYPE_WORDS, parse: activity_types }
         .optional("What happened; `dispute` is `dispute_challenged`, `dispute_escalated` and `dispute_conceded`.")
-        .named("activity_type"),
+        .with_name("activity_type"),
     actor_email: EMAIL.optional("The address of the user who acted."),
     actor_key_id: id::<KeyId>().optional("The uid of the API key that acted."),
     object: Field { value_type: PAYMENT_REF.value_type, parse: object_ref }
@@ -47,10 +47,10 @@ const FILTERS: ArgumentSet<Filters, MerchantClock> = arguments!(Filters {
             "What it is about: an id as `object_id` of the entries says it, or the merchant's own identifier, \
             of a payment, a refund and a payout alike."
         )
-        .named("object_id"),
+        .with_name("object_id"),
     parent: PAYMENT_REF
         .optional("The payment of the refund or dispute that it is about: its id or the merchant's own identifier.")
-        .named("parent_id"),
+        .with_name("parent_id"),
     created: CREATED_AT_ARGUMENT,
     terms: terms("somchai").optional(
         "A part, in any letter case, of the actor's or the team member's address, of the object's or the \
@@ -67,7 +67,7 @@ static LIST_ACTIVITY_LOGS: Declaration = Declaration {
     docs: "Filters given together must all hold. `next` and `previous` carry them.",
     arguments: LIST.declared,
     returns: Returns::Page(&ACTIVITY_LOG),
-    errors: &[DeclaredError::when(
+    errors: &[DeclaredError::new(
         Code::NotFound,
         "`actor_email` or `actor_key_id` has never belonged to this merchant.",
     )

@@ -32,24 +32,24 @@ const AMOUNTS_REMEDY: &str = "send an amount in minor units (100), or a range of
 
 const FILTERS: ArgumentSet<GivenFilters, MerchantClock> = arguments!(GivenFilters {
     status: words!(PaymentStatus).optional("Only payments with this status."),
-    method: PAYMENT_METHOD.optional("Only payments by this method.").named("payment_method"),
+    method: PAYMENT_METHOD.optional("Only payments by this method.").with_name("payment_method"),
     created: CREATED_AT_ARGUMENT,
     captured: CREATED_AT
         .optional(
             "When the payment was captured, in the forms of `created_at`. Payments that were never captured are \
             left out."
         )
-        .named("captured_at"),
+        .with_name("captured_at"),
     checkout: id_or_external_id::<CheckoutId>()
         .optional("Only payments of this checkout: its id (`chk_...`) or the merchant's own `external_id`.")
-        .named("checkout_id"),
+        .with_name("checkout_id"),
     amount: AMOUNTS.optional(
         "The amount in minor units, or a range `a..b` of amounts with both ends included and either left \
             out."
     ),
     contact: CUSTOMER_REF
         .optional("Only payments of this customer: its id (`ctc_...`) or the merchant's own identifier.")
-        .named("contact_id"),
+        .with_name("contact_id"),
     terms: terms("order-").optional(
         "The beginning of the `external_id`; the whole id of the payment, of one of its refunds or \
             disputes, or of its customer; the e-mail address that the payment shows or that its customer has now; or \

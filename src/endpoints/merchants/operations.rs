@@ -13,7 +13,7 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&REVERSE_PAYMENT, &ByMerchant(PAYMENT_ARGUMENT, |_, payment| Command::ReversePayment(payment))),
 ];
 
-const INVALID_STATE: DeclaredError = DeclaredError::when(
+const INVALID_STATE: DeclaredError = DeclaredError::new(
     Code::InvalidState,
     "The payment does not permit it now: details name its `status` and its open `operation`.",
 )
@@ -34,7 +34,7 @@ static CAPTURE_PAYMENT: Declaration = Declaration {
     errors: &[
         PAYMENT_NOT_FOUND,
         INVALID_STATE,
-        DeclaredError::when(Code::AmountExceedsLimit, "More than was authorized: details name the `limit`.")
+        DeclaredError::new(Code::AmountExceedsLimit, "More than was authorized: details name the `limit`.")
             .with(r#"{"limit": 10000}"#),
     ],
     ..Declaration::command(Package::Merchants, "payments")

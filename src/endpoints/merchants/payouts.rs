@@ -25,7 +25,7 @@ const SENT: ArgumentSet<SendPayout> = arguments!(SendPayout {
     amount: AMOUNT.required("The amount in minor units of the account's currency."),
     external_id: external_id::<PayoutId>()
         .optional("The merchant's own reference, unique among its payouts, 1 to 255 bytes.")
-        .shown(),
+        .in_examples(),
     description: DESCRIPTION.optional("The purpose."),
 });
 
@@ -37,9 +37,9 @@ static SEND_PAYOUT: Declaration = Declaration {
     arguments: SENT.declared,
     returns: Returns::Id(PayoutId::PREFIX),
     errors: &[
-        DeclaredError::when(Code::Conflict, "`external_id` is on another payout, which the details name.")
+        DeclaredError::new(Code::Conflict, "`external_id` is on another payout, which the details name.")
             .with(r#"{"argument": "external_id", "payout_id": "pyo_01h2e8kqvbfwea724h75qc655w"}"#),
-        DeclaredError::when(
+        DeclaredError::new(
             Code::InsufficientBalance,
             "The balance does not cover it: details name the `available` amount.",
         )
@@ -54,7 +54,7 @@ static FIND_PAYOUT: Declaration = Declaration {
     docs: "Poll it for the final status.",
     arguments: &[PAYOUT_ARGUMENT.argument],
     returns: Returns::Object(&PAYOUT),
-    errors: &[DeclaredError::when(Code::NotFound, "No payout of this merchant has this id.")],
+    errors: &[DeclaredError::new(Code::NotFound, "No payout of this merchant has this id.")],
     ..Declaration::query(Package::Merchants, "payouts")
 };
 

@@ -37,13 +37,13 @@ static RETRIEVE_CURRENT_PLAN: Declaration = Declaration {
     ..Declaration::query(Package::Merchants, "plans")
 };
 
-const PLAN_ARGUMENT: Required<PlanId> = id::<PlanId>().required("The plan (`pln_...`).").named("plan_id");
+const PLAN_ARGUMENT: Required<PlanId> = id::<PlanId>().required("The plan (`pln_...`).").with_name("plan_id");
 
 static SELECT_PLAN: Declaration = Declaration {
     name: "select-plan",
     summary: "Switches to a subscription plan at once; `false` when the merchant has it already.",
     arguments: &[PLAN_ARGUMENT.argument],
-    errors: &[DeclaredError::when(Code::NotFound, "No plan has this id.")],
+    errors: &[DeclaredError::new(Code::NotFound, "No plan has this id.")],
     ..Declaration::command(Package::Merchants, "plans")
 };
 
@@ -61,7 +61,7 @@ async fn retrieve_current_plan(service: Shared, call: Call<MerchantCaller>) -> R
         Some(choice) => choice,
         None => {
             let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
-            PlanChoice { plan: STARTER.named(), since: profile.created_at }
+            PlanChoice { plan: STARTER.named_plan(), since: profile.created_at }
         }
     };
     Ok(Reply::new(&CurrentPlanShape::new(&choice)))

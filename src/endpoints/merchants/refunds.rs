@@ -28,7 +28,7 @@ const ORDERED: ArgumentSet<RefundPayment> = arguments!(RefundPayment {
     amount: AMOUNT.optional("The amount in minor units; the whole remainder when left out."),
     external_id: external_id::<RefundId>()
         .optional("The merchant's own reference, unique among its refunds, 1 to 255 bytes.")
-        .shown(),
+        .in_examples(),
     reason: reason("damaged on arrival").optional("The reason of the refund."),
 });
 
@@ -42,17 +42,17 @@ static REFUND_PAYMENT: Declaration = Declaration {
     returns: Returns::Id(RefundId::PREFIX),
     errors: &[
         PAYMENT_NOT_FOUND,
-        DeclaredError::when(Code::Conflict, "`external_id` is on another refund, which the details name.")
+        DeclaredError::new(Code::Conflict, "`external_id` is on another refund, which the details name.")
             .with(r#"{"argument": "external_id", "refund_id": "rfn_01h2e8kqvbfwea724h75qc655w"}"#),
-        DeclaredError::when(
+        DeclaredError::new(
             Code::NotRefundable,
             "The payment is not captured, all of it is refunded, or an operation is open: details name its `status` \
                 and its `operation`.",
         )
         .with(r#"{"status": "REFUNDED", "operation": null}"#),
-        DeclaredError::when(Code::AmountExceedsLimit, "More than remains of the payment: details name the `limit`.")
+        DeclaredError::new(Code::AmountExceedsLimit, "More than remains of the payment: details name the `limit`.")
             .with(r#"{"limit": 6000}"#),
-        DeclaredError::when(
+        DeclaredError::new(
             Code::InsufficientBalance,
             "Neither the payment's own capture, nor what is available and pending otherwise, covers it: details name \
                 `available` and `pending`.",
@@ -69,7 +69,7 @@ static FIND_REFUND: Declaration = Declaration {
     docs: "Poll it for the final status.",
     arguments: &[REFUND_ARGUMENT.argument],
     returns: Returns::Object(&REFUND),
-    errors: &[DeclaredError::when(Code::NotFound, "No refund of this merchant has this id.")],
+    errors: &[DeclaredError::new(Code::NotFound, "No refund of this merchant has this id.")],
     ..Declaration::query(Package::Merchants, "refunds")
 };
 
@@ -115,7 +115,7 @@ async fn list_refunds(service: Shared, call: Call<MerchantCaller>) -> Result<Rep
 async fn list_refunds_by_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (payment, request) = call.fields().parse(&BY_PAYMENT)?;
     let reader = service.reader(call.caller().merchant_id).await?;
-    let payment_id = Payments::found(&reader, payment.clone())?.id;
+    let payment_id = Payments::find_row(&reader, payment.clone())?.id;
     let page = read_index_page::<RefundsByPayment, Refunds, _>(&reader, payment_id, request)?;
     Reply::page(&page.carrying(&[("payment_id", Some(payment.to_string()))]).map(RefundShape::new))
 }

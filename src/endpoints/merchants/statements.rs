@@ -6,7 +6,7 @@ use till_protocol::arguments::id;
 use till_protocol::fault::Fault;
 
 use super::statement_document::{self, CSV_PART_ENTRIES, DocumentFormat};
-use crate::endpoints::forms::{whole, words};
+use crate::endpoints::forms::{whole_number, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::statement::{STATEMENT, STATEMENT_DOCUMENT, StatementDocumentShape, StatementShape};
 
@@ -20,10 +20,10 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
 const PART_MAX: u64 = 1_000_000;
 
 const STATEMENT_ARGUMENT: Required<StatementId> =
-    id::<StatementId>().required("The statement's id (`stm_...`).").named("statement_id");
+    id::<StatementId>().required("The statement's id (`stm_...`).").with_name("statement_id");
 
 const STATEMENT_NOT_FOUND: DeclaredError =
-    DeclaredError::when(Code::NotFound, "No statement of this merchant has this id.");
+    DeclaredError::new(Code::NotFound, "No statement of this merchant has this id.");
 
 static LIST_STATEMENTS: Declaration = Declaration {
     name: "list-statements",
@@ -49,7 +49,7 @@ static FIND_STATEMENT: Declaration = Declaration {
 const DOCUMENT: ArgumentSet<(StatementId, DocumentFormat, Option<u64>)> = arguments!({
     statement_id: STATEMENT_ARGUMENT,
     format: words!(DocumentFormat).required("The form of the file."),
-    part: whole::<1, PART_MAX>(1)
+    part: whole_number::<1, PART_MAX>(1)
         .optional("The number of the part, from 1; 1 when left out. `parts` in the answer is the number of parts."),
 } => (statement_id, format, part));
 
@@ -72,7 +72,7 @@ async fn retrieve_statement_document(service: Shared, call: Call<MerchantCaller>
     let part = part.unwrap_or(1);
     let merchant_id = call.caller().merchant_id;
     let reader = service.reader(merchant_id).await?;
-    let statement = Statements::found(&reader, id)?;
+    let statement = Statements::find_row(&reader, id)?;
     let parts = match format {
         DocumentFormat::Csv => statement_document::csv_parts(&statement, CSV_PART_ENTRIES),
         DocumentFormat::Pdf => 1,

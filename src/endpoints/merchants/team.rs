@@ -33,7 +33,7 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&LIST_USER_INVITATIONS, &list::<Invitations>),
 ];
 
-const EMAIL_ARGUMENT: Required<Email> = CLEAR_EMAIL.required("The address of the invited person.").named("email");
+const EMAIL_ARGUMENT: Required<Email> = CLEAR_EMAIL.required("The address of the invited person.").with_name("email");
 
 static INVITE_USER: Declaration = Declaration {
     name: "invite-user",
@@ -41,7 +41,7 @@ static INVITE_USER: Declaration = Declaration {
     docs: "Anybody who has its id can accept the invitation for a week. Till sends no e-mail.",
     arguments: &[EMAIL_ARGUMENT.argument],
     returns: Returns::Id(InvitationId::PREFIX),
-    errors: &[DeclaredError::when(
+    errors: &[DeclaredError::new(
         Code::Conflict,
         "A user has this address (details name `user_id`), it is invited already (details name `invitation_id`), or \
             1,000 invitations are open.",
@@ -51,7 +51,7 @@ static INVITE_USER: Declaration = Declaration {
 };
 
 const INVITATION_ARGUMENT: Required<InvitationId> =
-    id::<InvitationId>().required("The invitation (`ivt_...`).").named("invitation_id");
+    id::<InvitationId>().required("The invitation (`ivt_...`).").with_name("invitation_id");
 
 static ACCEPT_INVITATION: Declaration = Declaration {
     name: "accept-invitation",
@@ -59,8 +59,8 @@ static ACCEPT_INVITATION: Declaration = Declaration {
     arguments: &[INVITATION_ARGUMENT.argument],
     returns: Returns::Id(UserId::PREFIX),
     errors: &[
-        DeclaredError::when(Code::NotFound, "No invitation of this merchant has this id, or it has expired."),
-        DeclaredError::when(
+        DeclaredError::new(Code::NotFound, "No invitation of this merchant has this id, or it has expired."),
+        DeclaredError::new(
             Code::Conflict,
             "The invitation was accepted before (details name `user_id`), or the team has 1,000 users already.",
         )
@@ -69,13 +69,13 @@ static ACCEPT_INVITATION: Declaration = Declaration {
     ..Declaration::command(Package::Merchants, "team")
 };
 
-const USER_ARGUMENT: Required<UserId> = id::<UserId>().required("The user (`usr_...`).").named("user_id");
+const USER_ARGUMENT: Required<UserId> = id::<UserId>().required("The user (`usr_...`).").with_name("user_id");
 
 static REMOVE_USER: Declaration = Declaration {
     name: "remove-user",
     summary: "Removes a user from the merchant's team.",
     arguments: &[USER_ARGUMENT.argument],
-    errors: &[DeclaredError::when(Code::NotFound, "No user of this merchant has this id.")],
+    errors: &[DeclaredError::new(Code::NotFound, "No user of this merchant has this id.")],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
     ..Declaration::command(Package::Merchants, "team")
 };

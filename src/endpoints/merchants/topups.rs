@@ -16,7 +16,7 @@ static FIND_TOPUP: Declaration = Declaration {
     summary: "Returns a top-up of the balance.",
     arguments: &[TOPUP_ARGUMENT.argument],
     returns: Returns::Object(&TOPUP),
-    errors: &[DeclaredError::when(Code::NotFound, "No top-up of this merchant has this id.")],
+    errors: &[DeclaredError::new(Code::NotFound, "No top-up of this merchant has this id.")],
     ..Declaration::query(Package::Merchants, "topups")
 };
 
@@ -30,7 +30,7 @@ static LIST_TOPUPS: Declaration = Declaration {
 
 const TOPUP_ARGUMENT: Required<IdOrExternalId<TopupId>> = id_or_external_id::<TopupId>()
     .required("The top-up: its id (`tup_...`) or the `external_id` that the operator gave it.")
-    .named("topup_id");
+    .with_name("topup_id");
 
 const UNKNOWN: &str = "No top-up of this merchant has this topup_id: neither as Till's id (tup_...) nor as the \
     operator's external_id. list-topups lists those that exist.";

@@ -217,7 +217,7 @@ pub(super) fn profile(reader: &Reader<'_>) -> Result<Option<Profile>, ApiError> 
 
 const QR_SESSION: ArgumentSet<(MerchantId, SessionId)> = arguments!({
     merchant_id: id::<MerchantId>().required("The merchant (`mer_...`)."),
-    session_id: SESSION_ID.required("The session (`pse_...`).").named("payment_session_id"),
+    session_id: SESSION_ID.required("The session (`pse_...`).").with_name("payment_session_id"),
 } => (merchant_id, session_id));
 
 /// The call of the picture of a QR code.

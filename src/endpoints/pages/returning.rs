@@ -32,7 +32,7 @@ object! {
 /// The session's id, with the secret of its way back or alone.
 const WAY_BACK: Required<String> = Field { value_type: ValueType::STRING, parse: |value| field::text(1..=100)(value) }
     .required("The last segment of the address.")
-    .named("way_back");
+    .with_name("way_back");
 
 const CAME_BACK: ArgumentSet<(MerchantId, String)> = arguments!({
     merchant_id: id::<MerchantId>().required("The merchant (`mer_...`)."),

@@ -42,7 +42,7 @@ object! {
 }
 
 /// The page of the sandbox.
-const PAGE: Required<ActionPage> = words!(ActionPage).required("The page.").named("page");
+const PAGE: Required<ActionPage> = words!(ActionPage).required("The page.").with_name("page");
 
 /// The action.
 const ACTION: Required<ActionId> = Field {
@@ -50,7 +50,7 @@ const ACTION: Required<ActionId> = Field {
     parse: |value| field::from_text("an action", str::parse::<ActionId>)(value),
 }
 .required("The action.")
-.named("action_id");
+.with_name("action_id");
 
 const ASKED: ArgumentSet<(ActionPage, ActionId)> = arguments!({ page: PAGE, id: ACTION } => (page, id));
 
@@ -66,7 +66,7 @@ pub(crate) static SHOW_ACTION: Declaration = Declaration {
 
 async fn show_action(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (page, id) = call.fields().parse(&ASKED)?;
-    Ok(Reply::new(&ShownShape::new(&shown(&service, &call, page, id).await?)))
+    Ok(Reply::new(&ShownShape::new(&find_shown(&service, &call, page, id).await?)))
 }
 
 const ACTED: ArgumentSet<(ActionPage, ActionId, ActionOutcome)> = arguments!({
@@ -90,14 +90,14 @@ async fn act(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiEr
     if !page.offers(outcome) {
         return Err(ApiError::new(Code::InvalidArguments, "The page has no such outcome."));
     }
-    let shown = shown(&service, &call, page, id).await?;
+    let shown = find_shown(&service, &call, page, id).await?;
     let acted = shown.is_open
         && service.sandbox().act(shown.action.id, outcome).await.map_err(unavailable)? == ActResult::Recorded;
     Ok(Reply::new(&acted))
 }
 
 /// The action of this address with its customer.
-async fn shown(
+async fn find_shown(
     service: &Shared,
     call: &Call<MerchantCaller>,
     page: ActionPage,
@@ -135,7 +135,7 @@ async fn moved(service: &Shared, page: ActionPage, id: ActionId) -> Result<Shown
 const BILL: Required<String> =
     Field { value_type: ValueType::STRING, parse: |value| field::text(0..=64 * 1024)(value) }
         .required("The text of a QR code.")
-        .named("text");
+        .with_name("text");
 
 /// The call of the page that scans a QR code.
 pub(crate) static FIND_BILL: Declaration = Declaration {

@@ -26,7 +26,7 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
 
 pub(in crate::endpoints) const REFERENCE: Required<CheckoutReference> = CHECKOUT_REFERENCE
     .required("The checkout: the last segment of its address, which is its id, a full stop and its secret.")
-    .named("checkout_id");
+    .with_name("checkout_id");
 
 const NAMED: ArgumentSet<(NamedInstallation, CheckoutReference)> = arguments!({
     named: NamedInstallation::arguments::<()>(),
@@ -57,7 +57,7 @@ object! {
             "The instalment plans that can be chosen.";
         return_url: URL = given_up_to(&offered.checkout), "The page of the shop for a customer who gives up.";
         payment_session_id: Id(SessionId::PREFIX) or null = offered.payment.as_ref().map(|payment| payment.session_id),
-            "The session of the payment that is in progress, or of the last one.", shown;
+            "The session of the payment that is in progress, or of the last one.", in_examples;
         failure_code: STRING or null = failure_code(offered), "The reason for which the last payment failed.";
         is_sandbox: BOOLEAN = offered.is_sandbox, "True while the sandbox plays the acquirer: no real money moves.";
         expires_at: TIMESTAMP = offered.checkout.expires_at, "The time until which a new payment can be made of it.";
@@ -116,14 +116,14 @@ const PAID: ArgumentSet<(NamedInstallation, (CheckoutReference, PayCheckout))> =
     named: NamedInstallation::arguments::<()>(),
     reference: REFERENCE,
     payment_method: PAYMENT_METHOD.required("The payment method that the customer chose."),
-    token: id::<TokenId>().optional("The card's token (`tok_...`), for a payment by card.").shown(),
-    card: CARD_REF.optional("A saved card that the checkout offers. Not together with `token`.").named("card_id"),
+    token: id::<TokenId>().optional("The card's token (`tok_...`), for a payment by card.").in_examples(),
+    card: CARD_REF.optional("A saved card that the checkout offers. Not together with `token`.").with_name("card_id"),
     plan: words!(InstallmentPlan, id)
         .optional("The instalment plan. Required for instalments.")
-        .named("installment_plan_id"),
+        .with_name("installment_plan_id"),
     saves_card: BOOLEAN
         .optional("True saves the card for next time, of a token for several uses and where the checkout offers it.")
-        .named("save_card"),
+        .with_name("save_card"),
     replaces: SESSION_ID.optional("The session (`pse_...`) of the payment that the customer gives up."),
 } judged by |fields: &mut Fields<'_>| if let Some(method) = payment_method {
     judge(fields, method);
@@ -172,19 +172,16 @@ pub(crate) static PAY_CHECKOUT: Declaration = Declaration {
     arguments: PAID.declared,
     returns: Returns::Id(SessionId::PREFIX),
     errors: &[
-        DeclaredError::when(
+        DeclaredError::new(
             Code::NotFound,
             "There is no such installation, checkout, token, saved card or replaced session.",
         )
         .with(r#"{"argument": "checkout_id"}"#),
-        DeclaredError::when(Code::InvalidState, "The checkout takes no new payment: details name its `status`.")
+        DeclaredError::new(Code::InvalidState, "The checkout takes no new payment: details name its `status`.")
             .with(r#"{"status": "EXPIRED"}"#),
-        DeclaredError::when(
-            Code::NotSupported,
-            "The checkout does not offer the payment method, or it is not enabled.",
-        ),
-        DeclaredError::when(Code::TokenAlreadyUsed, "The SINGLE token was used up before."),
-        DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
+        DeclaredError::new(Code::NotSupported, "The checkout does not offer the payment method, or it is not enabled."),
+        DeclaredError::new(Code::TokenAlreadyUsed, "The SINGLE token was used up before."),
+        DeclaredError::new(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
     ],
     flags: Flags::OPEN_COMMAND,
     ..Declaration::command(Package::Sdk, "checkouts")

@@ -16,7 +16,7 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&CANCEL_PAYMENT_SESSION, &cancel_payment_session),
 ];
 
-const NOT_READY: DeclaredError = DeclaredError::when(
+const NOT_READY: DeclaredError = DeclaredError::new(
     Code::NotReady,
     "There is nothing of the kind now: details name the `next_action` that `discover-next-action` says.",
 )
@@ -40,11 +40,7 @@ static GET_REDIRECT_URL: Declaration = Declaration {
         customer comes back to this server, which sends the customer on to `return_url`.",
     arguments: SESSION.declared,
     returns: Returns::Text(ADDRESS),
-    errors: &[
-        INSTALLATION_ERRORS[0],
-        NOT_READY,
-        DeclaredError::when(Code::NotSupported, "The method shows a QR code."),
-    ],
+    errors: &[INSTALLATION_ERRORS[0], NOT_READY, DeclaredError::new(Code::NotSupported, "The method shows a QR code.")],
     flags: Flags { answers_addresses: true, ..Flags::OPEN_QUERY },
     ..Declaration::query(Package::Sdk, "sessions")
 };
@@ -70,7 +66,7 @@ static RETRIEVE_QR_DATA: Declaration = Declaration {
         merchant-presented code.",
     arguments: SESSION.declared,
     returns: Returns::Text(QR_TEXT),
-    errors: &[INSTALLATION_ERRORS[0], NOT_READY, DeclaredError::when(Code::NotSupported, "The method has no QR code.")],
+    errors: &[INSTALLATION_ERRORS[0], NOT_READY, DeclaredError::new(Code::NotSupported, "The method has no QR code.")],
     flags: Flags::OPEN_QUERY,
     ..Declaration::query(Package::Sdk, "sessions")
 };

@@ -23,13 +23,13 @@ const SELECTED: ArgumentSet<(NamedInstallation, SelectPaymentMethod)> = argument
     payment_method: PAYMENT_METHOD.required("The payment method."),
     token: id::<TokenId>()
         .optional("The card's token (`tok_...`), for a payment by card. A SINGLE token is used up here.")
-        .shown(),
+        .in_examples(),
     card: CARD_REF
         .optional("The saved card: an id (`crd_...`) or the merchant's own identifier. Not together with `token`.")
-        .named("card_id"),
+        .with_name("card_id"),
     plan: words!(InstallmentPlan, id)
         .optional("The instalment plan, from `list-installment-plans`. Required for instalments.")
-        .named("installment_plan_id"),
+        .with_name("installment_plan_id"),
     interest_bearer: INTEREST_BEARER.optional("The side that pays the interest. Required for instalments."),
     customer: CUSTOMER_DATA,
 } judged by |fields: &mut Fields<'_>| if let Some(method) = payment_method {
@@ -57,10 +57,10 @@ static SELECT_PAYMENT_METHOD: Declaration = Declaration {
     arguments: SELECTED.declared,
     returns: Returns::Id(SessionId::PREFIX),
     errors: &[
-        DeclaredError::when(Code::NotFound, "The merchant has no such installation, token or saved card.")
+        DeclaredError::new(Code::NotFound, "The merchant has no such installation, token or saved card.")
             .with(r#"{"argument": "token"}"#),
-        DeclaredError::when(Code::NotSupported, "The payment method is not enabled."),
-        DeclaredError::when(Code::TokenAlreadyUsed, "The SINGLE token was used up before."),
+        DeclaredError::new(Code::NotSupported, "The payment method is not enabled."),
+        DeclaredError::new(Code::TokenAlreadyUsed, "The SINGLE token was used up before."),
     ],
     flags: Flags::OPEN_COMMAND,
     ..Declaration::command(Package::Sdk, "sessions")

@@ -16,11 +16,11 @@ use crate::service::{NamedInstallation, open_action};
 /// The arguments of a call about a session.
 pub(super) const SESSION: ArgumentSet<(NamedInstallation, SessionId)> = arguments!({
     named: NamedInstallation::arguments::<()>(),
-    session_id: SESSION_ID.required("The session (`pse_...`).").named("payment_session_id"),
+    session_id: SESSION_ID.required("The session (`pse_...`).").with_name("payment_session_id"),
 } => (named, session_id));
 
 /// The refusals that every SDK endpoint may answer.
-pub(super) const INSTALLATION_ERRORS: [DeclaredError; 1] = [DeclaredError::when(
+pub(super) const INSTALLATION_ERRORS: [DeclaredError; 1] = [DeclaredError::new(
     Code::NotFound,
     "The merchant has no such installation, or the object that the call names does not exist.",
 )

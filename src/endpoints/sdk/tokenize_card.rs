@@ -44,14 +44,14 @@ const SECURITY_CODE: Field<SecurityCode> =
 const TOKENIZED: ArgumentSet<(NamedInstallation, SentCard), Service> = arguments!(with service; {
     installation: NamedInstallation::arguments::<Service>(),
     number: CARD_NUMBER.required("The card's number: 12 to 19 digits without separators."),
-    holder: HOLDER.required("The name on the card.").named("name"),
-    expiry: EXPIRATION_DATE.required("The last month in which it is valid, as MM/YY.").named("expiration_date"),
+    holder: HOLDER.required("The name on the card.").with_name("name"),
+    expiry: EXPIRATION_DATE.required("The last month in which it is valid, as MM/YY.").with_name("expiration_date"),
     security_code: SECURITY_CODE
         .required("Its security code: 4 digits for American Express, 3 for all others."),
     usage: words!(TokenUsage)
         .optional("`SINGLE` for one selection within 30 minutes, `MULTIPLE` for any number; only a card of the latter \
             kind can be saved. `SINGLE` when left out.")
-        .shown(),
+        .in_examples(),
 } judged by |fields: &mut Fields<'_>| {
     let now = installation.map_or_else(|| service.now(), |named| service.clock_of(named.merchant_id()));
     if let Some(Err(message)) = expiry.map(|expiry| check_expiry(expiry, now)) {

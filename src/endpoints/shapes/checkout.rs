@@ -37,7 +37,7 @@ object! {
         customer_mobile: PHONE or null = checkout.customer.contact.mobile, "The customer's number, as it was given.";
         customer_name: STRING or null = checkout.customer.contact.name,
             "The customer's name, as it was given.", such_as("Somchai Jaidee");
-        payment_id: Id(PaymentId::PREFIX) or null = checkout.newest_payment(), "The newest payment of it.", shown;
+        payment_id: Id(PaymentId::PREFIX) or null = checkout.newest_payment(), "The newest payment of it.", in_examples;
         attempts: INTEGER = u64::try_from(checkout.payments.len()).unwrap_or(u64::MAX),
             "The number of payments that were made of it.", such_as("1");
         created_at: TIMESTAMP = checkout.created_at, "The time at which it was started.";

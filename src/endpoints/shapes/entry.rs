@@ -27,7 +27,8 @@ object! {
         amount: INTEGER = entry.amount, "The amount in minor units; always positive.", such_as("10000");
         currency: STRING = entry.currency, "The ISO 4217 code.", such_as("THB");
         status: words_of(EntryStatus) = entry.status, "The present status.", such_as("EFFECTIVE");
-        payment_id: Id(PaymentId::PREFIX) or null = entry.cause.payment_id(), "The payment it is linked to.", shown;
+        payment_id: Id(PaymentId::PREFIX) or null = entry.cause.payment_id(),
+            "The payment it is linked to.", in_examples;
         external_id: STRING or null = external_id,
             "The merchant's own reference of that payment, or of the payout; the operator's of the top-up or invoice.",
             such_as("order-1001");

@@ -13,7 +13,7 @@ object! {
         sequence: INTEGER or null,
             "Its number among the merchant's events, without gaps. Deliveries may overtake each other: it tells the \
                 order.", such_as("68");
-        payment_id: Id(PaymentId::PREFIX) or null, "The payment that it is about.", shown;
+        payment_id: Id(PaymentId::PREFIX) or null, "The payment that it is about.", in_examples;
         external_id: STRING or null, "The merchant's own identifier of the payment, payout or checkout, as of the \
             event.", such_as("order-1001");
         status: STRING or null,

@@ -19,10 +19,10 @@ object! {
         updated_at: TIMESTAMP, "The time of the last change of its value.", such_as("1767225602");
         expires_at: TIMESTAMP, "The time at which it expires.", such_as("1767312002");
         previous: type(RETRIEVE_BODY) or null,
-            "The body of the call for the previous page, for a page of a set.", sometimes;
-        next: type(RETRIEVE_BODY) or null, "The body of the call for the next page, for a page of a set.", sometimes;
+            "The body of the call for the previous page, for a page of a set.", optional;
+        next: type(RETRIEVE_BODY) or null, "The body of the call for the next page, for a page of a set.", optional;
         truncated: Array(&RETRIEVE_BODY),
-            "The bodies of the calls of retrieve-metadata for the sets that are too large for `metadata`.", sometimes;
+            "The bodies of the calls of retrieve-metadata for the sets that are too large for `metadata`.", optional;
     }
 }
 

@@ -51,14 +51,15 @@ object! {
         last_operation: Object(&LAST_OPERATION) or null = payment.last_operation.as_ref().map(LastOperationShape::new),
             "The last capture, void or reversal that the acquirer refused.";
         return_url: URL = payment.return_url, "The page that the customer is sent to afterwards.";
-        customer_id: Id(CustomerId::PREFIX) or null = payment.customer_id, "The customer (`ctc_...`).", shown;
+        customer_id: Id(CustomerId::PREFIX) or null = payment.customer_id, "The customer (`ctc_...`).", in_examples;
         customer_email: EMAIL or null = payment.contact.email,
-            "The address given with the payment, else the customer's.", shown;
+            "The address given with the payment, else the customer's.", in_examples;
         customer_mobile: PHONE or null = payment.contact.mobile,
             "The number given with the payment, else the customer's.";
         customer_name: STRING or null = payment.contact.name,
             "The name given with the payment, else the customer's.", such_as("Somchai Jaidee");
-        card: Object(&PAYMENT_CARD) or null = card(&payment.instrument), "The card, for a payment by card.", shown;
+        card: Object(&PAYMENT_CARD) or null = card(&payment.instrument),
+            "The card, for a payment by card.", in_examples;
         interest_bearer: type(INTEREST_BEARER_WORDS) or null = payment.instrument.interest_bearer(),
             "The side that pays the interest; null without instalments.";
         failure_code: STRING or null = payment.failure.as_ref().map(|failure| &failure.code),

@@ -120,7 +120,7 @@ pub(super) fn plans(words: Words, offered: &Value) -> Vec<OfferedPlan> {
 }
 
 fn terms(words: Words, plan: &Value, currency: &str) -> Vec<Phrase> {
-    let rate = plan.given("interest_rate").map(|rate| percent(rate, words.locale));
+    let rate = plan.optional_text("interest_rate").map(|rate| percent(rate, words.locale));
     let sum = |name| plan.money(name, currency).map(|money| amount(money, words.locale));
     let known = [
         rate.map(|rate| words.with(Message::PlanInterest, &[("rate", &rate)])),

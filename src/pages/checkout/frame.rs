@@ -57,7 +57,7 @@ async fn form(request: &Request) -> Result<Option<PageReply>, ApiError> {
 
 /// A checkout, which a page of its installation's web site may show, too.
 async fn mounted(request: &Request) -> Result<Option<PageReply>, ApiError> {
-    let Some(checkout) = pay::shown(request).await? else { return Ok(None) };
+    let Some(checkout) = pay::find_checkout(request).await? else { return Ok(None) };
     let is_of_web_site = checkout.text("platform") == Platform::Web.name();
     if !is_of_web_site || checkout.is("is_suspended") {
         return Ok(None);

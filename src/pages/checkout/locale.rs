@@ -5,12 +5,12 @@ pub(super) use till_domain::checkout::Locale;
 
 /// The language of a page: the customer's own choice, else the checkout's, else the browser's, else English.
 pub(super) fn choose(own_choice: Option<&str>, of_checkout: Option<Locale>, accept_language: Option<&str>) -> Locale {
-    let chosen = own_choice.and_then(named).or(of_checkout);
+    let chosen = own_choice.and_then(locale_of_name).or(of_checkout);
     chosen.or_else(|| accept_language.and_then(accepted)).unwrap_or(Locale::English)
 }
 
 /// The language of exactly this name.
-fn named(name: &str) -> Option<Locale> {
+fn locale_of_name(name: &str) -> Option<Locale> {
     Locale::ALL.into_iter().find(|locale| locale.name() == name)
 }
 
@@ -21,7 +21,7 @@ fn accepted(header: &str) -> Option<Locale> {
     let items = header.split(',').filter_map(|item| item.trim().parse::<QualityItem<String>>().ok());
     let known = items.filter(|item| item.quality > Quality::ZERO).filter_map(|QualityItem { item, quality }| {
         let language = item.split('-').next()?.to_ascii_lowercase();
-        Some((quality, named(&language)?))
+        Some((quality, locale_of_name(&language)?))
     });
     known.rev().max_by_key(|(quality, _)| *quality).map(|(_, locale)| locale)
 }

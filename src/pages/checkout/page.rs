@@ -106,8 +106,8 @@ pub(super) fn page(merchant_id: &str, checkout: &Value, locale: Locale) -> Resul
 pub(super) fn framed(merchant_id: &str, checkout: &Value, locale: Locale) -> Result<String, ApiError> {
     let frame = Frame {
         origin: checkout.text("origin"),
-        last_session_id: checkout.given("payment_session_id"),
-        failure_code: checkout.given("failure_code"),
+        last_session_id: checkout.optional_text("payment_session_id"),
+        failure_code: checkout.optional_text("failure_code"),
     };
     rendered(merchant_id, checkout, locale, Some(frame))
 }
@@ -136,7 +136,7 @@ fn rendered(merchant_id: &str, checkout: &Value, locale: Locale, frame: Option<F
         amount,
         return_to: words.with(Message::ReturnTo, &merchant),
         scan: (state == ShownState::Scan).then(|| ShownScan::of(checkout)),
-        style: style(checkout.given("color")),
+        style: style(checkout.optional_text("color")),
         refresh: refresh(state, goes_on, shop).filter(|_| frame.is_none()),
         is_in_progress: is_in_progress(state),
         session_id: checkout.text("payment_session_id"),
@@ -201,8 +201,9 @@ const fn is_in_progress(state: ShownState) -> bool {
 
 /// The code that explains why the last payment failed, where the page says so.
 fn failed(state: ShownState, checkout: &Value) -> Option<&str> {
-    let code =
-        checkout.given("failure_code").filter(|_| matches!(state, ShownState::Choosing | ShownState::Expired))?;
+    let code = checkout
+        .optional_text("failure_code")
+        .filter(|_| matches!(state, ShownState::Choosing | ShownState::Expired))?;
     let method = checkout.word("payment_method", &PaymentMethod::ALL, PaymentMethod::name)?;
     Some(explained_code(code, method))
 }

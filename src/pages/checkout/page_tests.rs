@@ -43,13 +43,13 @@ fn english_in_frame(checkout: &Value) -> Vec<Element> {
     elements(&framed(checkout, Locale::English))
 }
 
-fn named<'a>(elements: &'a [Element], name: &str) -> Vec<&'a Element> {
+fn elements_of_name<'a>(elements: &'a [Element], name: &str) -> Vec<&'a Element> {
     elements.iter().filter(|element| element.name == name).collect()
 }
 
 /// The texts of the elements of a name, without the space around them.
 fn texts(elements: &[Element], name: &str) -> Vec<String> {
-    named(elements, name).iter().map(|element| element.text.trim().to_owned()).collect()
+    elements_of_name(elements, name).iter().map(|element| element.text.trim().to_owned()).collect()
 }
 
 fn english(checkout: &Value) -> Vec<Element> {
@@ -64,9 +64,13 @@ fn state_named(name: &str) -> Value {
 fn every_page_has_language_direction_and_one_level_1_heading() {
     for (name, locale, html) in all_pages() {
         let elements = elements(&html);
-        let root = named(&elements, "html")[0];
+        let root = elements_of_name(&elements, "html")[0];
         assert_eq!((root.get("lang"), root.get("dir")), (Some(locale.name()), Some(locale.direction())), "{name}");
-        assert_eq!((named(&elements, "h1").len(), named(&elements, "main").len()), (1, 1), "{name}");
+        assert_eq!(
+            (elements_of_name(&elements, "h1").len(), elements_of_name(&elements, "main").len()),
+            (1, 1),
+            "{name}"
+        );
         assert!(!texts(&elements, "title")[0].is_empty() && !texts(&elements, "h1")[0].is_empty(), "{name}");
     }
 }
@@ -90,7 +94,7 @@ fn every_field_has_a_label_and_every_id_is_there_once() {
         let mut ids: Vec<_> = elements.iter().filter_map(|element| element.get("id")).collect();
         ids.sort_unstable();
         assert!(ids.is_sorted_by(|left, right| left < right), "{name}: {ids:?}");
-        let labels: Vec<_> = named(&elements, "label").iter().filter_map(|label| label.get("for")).collect();
+        let labels: Vec<_> = elements_of_name(&elements, "label").iter().filter_map(|label| label.get("for")).collect();
         for field in elements.iter().filter(|element| ["input", "select", "textarea"].contains(&&*element.name)) {
             let is_in_label = ["radio", "checkbox", "hidden"].iter().any(|kind| field.get("type") == Some(kind));
             let is_in_label = is_in_label || field.get("aria-labelledby").is_some_and(|id| ids.contains(&id));
@@ -141,7 +145,7 @@ fn nothing_that_a_caller_wrote_is_markup() {
             let pages = [page::page(MARKUP, &checkout, locale), page::framed(MARKUP, &checkout, locale)];
             for html in pages.map(html) {
                 assert!(!html.contains("<script>") && !html.contains("<b ") && !html.contains("alert('"), "{html}");
-                assert_eq!(named(&elements(&html), "b").len(), 0);
+                assert_eq!(elements_of_name(&elements(&html), "b").len(), 0);
             }
         }
     }
@@ -164,18 +168,22 @@ fn a_frame_shows_the_states_and_leaves_the_rest_to_the_shop() {
             (vec!["Payment form".to_owned()], vec!["Payment form".to_owned()])
         );
         for absent in ["header", "footer", "noscript"] {
-            assert_eq!(named(&framed, absent).len(), 0, "{name}: {absent}");
+            assert_eq!(elements_of_name(&framed, absent).len(), 0, "{name}: {absent}");
         }
         let goes_on = framed.iter().any(|element| element.get("data-goes-on").is_some());
         assert!(!goes_on, "{name}: only the shop's page goes on");
-        let body = named(&framed, "body")[0];
+        let body = elements_of_name(&framed, "body")[0];
         assert_eq!(
             (body.get("class"), body.get("data-origin")),
             (Some("frame"), Some("https://shop.example")),
             "{name}"
         );
         assert!(body.get("hidden").is_some(), "{name}: nothing is shown before the shop's script was met");
-        assert_eq!(named(&framed, "base")[0].get("target"), Some("_top"), "{name}: links move the whole window");
+        assert_eq!(
+            elements_of_name(&framed, "base")[0].get("target"),
+            Some("_top"),
+            "{name}: links move the whole window"
+        );
     }
 }
 
@@ -183,7 +191,7 @@ fn a_frame_shows_the_states_and_leaves_the_rest_to_the_shop() {
 fn a_frame_knows_why_the_last_payment_failed() {
     let body = |checkout: &Value| {
         let elements = english_in_frame(checkout);
-        let body = named(&elements, "body")[0];
+        let body = elements_of_name(&elements, "body")[0];
         ["data-last-session-id", "data-failure-code", "data-failure"].map(|name| body.get(name).map(str::to_owned))
     };
     let expected = ["pse_1", "insufficient_funds", "There is not enough money on this card or account."];
@@ -301,7 +309,7 @@ fn a_single_method_is_named_by_the_heading_and_has_no_radio_button() {
         let inputs: Vec<_> = elements.iter().filter(|element| element.get("name") == Some("payment_method")).collect();
         let [input] = &inputs[..] else { panic!("one input: {inputs:?}") };
         assert_eq!((input.get("type"), input.get("value")), (Some("hidden"), Some(method.name())));
-        assert!(named(&elements, "fieldset").is_empty());
+        assert!(elements_of_name(&elements, "fieldset").is_empty());
     }
 }
 
@@ -331,14 +339,15 @@ fn a_plan_says_its_terms_as_far_as_they_are_known() {
 fn every_mark_that_a_page_shows_is_drawn_on_it() {
     for (name, _, html) in all_pages() {
         let elements = elements(&html);
-        let drawn: Vec<_> = named(&elements, "symbol").iter().filter_map(|symbol| symbol.get("id")).collect();
-        let shown = named(&elements, "use").into_iter().filter_map(|mark| mark.get("href"));
+        let drawn: Vec<_> =
+            elements_of_name(&elements, "symbol").iter().filter_map(|symbol| symbol.get("id")).collect();
+        let shown = elements_of_name(&elements, "use").into_iter().filter_map(|mark| mark.get("href"));
         for mark in shown {
             assert!(mark.strip_prefix('#').is_some_and(|id| drawn.contains(&id)), "{name}: {mark}");
         }
     }
     let elements = english(&state_named("choosing"));
-    let shown = named(&elements, "use").into_iter().filter_map(|mark| mark.get("href"));
+    let shown = elements_of_name(&elements, "use").into_iter().filter_map(|mark| mark.get("href"));
     assert_eq!(
         shown.filter(|mark| *mark == "#mark-VISA").count(),
         2,
@@ -380,7 +389,7 @@ fn the_card_number_has_no_name_so_no_form_sends_it() {
 fn without_script_a_page_in_progress_loads_itself_again() {
     let refresh = |name: &str| {
         let elements = english(&state_named(name));
-        let metas = named(&elements, "meta").into_iter();
+        let metas = elements_of_name(&elements, "meta").into_iter();
         metas
             .filter(|meta| meta.get("http-equiv").is_some())
             .filter_map(|meta| meta.get("content"))
@@ -423,12 +432,12 @@ fn saved_cards_need_the_method_card() {
 #[test]
 fn a_long_order_is_folded() {
     let mut checkout = state_named("choosing");
-    let is_open = |checkout: &Value| named(&english(checkout), "details")[0].get("open").is_some();
+    let is_open = |checkout: &Value| elements_of_name(&english(checkout), "details")[0].get("open").is_some();
     assert!(is_open(&checkout));
     checkout["lines"] = vec![checkout["lines"][0].clone(); 100].into();
     assert!(!is_open(&checkout));
     checkout["lines"] = json!([]);
-    assert!(named(&english(&checkout), "details").is_empty());
+    assert!(elements_of_name(&english(&checkout), "details").is_empty());
 }
 
 #[test]

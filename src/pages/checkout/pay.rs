@@ -19,9 +19,9 @@ pub(in crate::pages) static PAY: PageDeclaration =
 
 /// Shows the page, or does what its form says.
 pub(in crate::pages) async fn pay((): (), request: Request) -> Result<PageReply, ApiError> {
-    let Some(checkout) = shown(&request).await? else { return Ok(unknown(&request)) };
+    let Some(checkout) = find_checkout(&request).await? else { return Ok(unknown(&request)) };
     if let Some(form) = request.form() {
-        if let Some((declaration, arguments)) = posted(request.text(0), &checkout, |name| form.only(name)) {
+        if let Some((declaration, arguments)) = posted(request.text(0), &checkout, |name| form.single(name)) {
             carry_out(&request, declaration, &arguments).await?;
         }
         return Ok(PageReply::see_other(own_address(checkout.text("path"), request.whole_query())));
@@ -30,7 +30,7 @@ pub(in crate::pages) async fn pay((): (), request: Request) -> Result<PageReply,
 }
 
 /// The checkout that the address of a page opens.
-pub(super) async fn shown(request: &Request) -> Result<Option<Value>, ApiError> {
+pub(super) async fn find_checkout(request: &Request) -> Result<Option<Value>, ApiError> {
     let named = json!({ "merchant_id": request.text(0), "checkout_id": request.text(1) });
     look_up(request, &SHOW_CHECKOUT, &named).await
 }

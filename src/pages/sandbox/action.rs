@@ -56,8 +56,8 @@ pub(super) async fn open(page: ActionPage, request: Request) -> Result<PageReply
     if !action.is("is_open") {
         return Ok(expired(&action));
     }
-    let Some(form) = request.form() else { return shown(page, &action) };
-    arguments["outcome"] = form.only(OUTCOME).into();
+    let Some(form) = request.form() else { return show_action(page, &action) };
+    arguments["outcome"] = form.single(OUTCOME).into();
     let has_acted = request.call(&ACT, None, &arguments).await? == Value::Bool(true);
     if !has_acted {
         return Ok(expired(&action));
@@ -65,7 +65,7 @@ pub(super) async fn open(page: ActionPage, request: Request) -> Result<PageReply
     acted(page, &action, arguments["outcome"] == ActionOutcome::Succeed.name())
 }
 
-fn shown(page: ActionPage, action: &Value) -> Result<PageReply, ApiError> {
+fn show_action(page: ActionPage, action: &Value) -> Result<PageReply, ApiError> {
     let (heading, question) = words(page);
     let open = OpenPage {
         heading,

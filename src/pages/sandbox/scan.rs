@@ -23,7 +23,7 @@ struct NoBillPage;
 /// Shows the page, or sends the browser to the wallet's page for the text.
 pub(super) async fn open((): (), request: Request) -> Result<PageReply, ApiError> {
     let Some(form) = request.form() else { return Ok(html(&ScanPage)) };
-    let scanned = json!({ "text": form.only(TEXT).unwrap_or_default().trim() });
+    let scanned = json!({ "text": form.single(TEXT).unwrap_or_default().trim() });
     let path = look_up(&request, &FIND_BILL, &scanned).await?;
     Ok(match path.as_ref().and_then(|path| path.as_str()) {
         Some(path) => PageReply::see_other(path.to_owned()),

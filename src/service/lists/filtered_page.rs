@@ -112,7 +112,7 @@ pub(super) async fn page_of<K: Id + Ord + Display, E>(
             Beside { newer: goes_on, older: !collect(beyond, direction, 1).await?.is_empty() }
         }
     };
-    Ok(Page::found(request, found, id, beside))
+    Ok(Page::of_found(request, found, id, beside))
 }
 
 /// A part of a span, and the direction in which it is read.
@@ -182,7 +182,7 @@ impl<F, P> Filtered<F, P> {
             let last = rows.last().map(|(id, _)| *id).filter(|_| rows.len() == count);
             found.extend(rows.into_iter().filter(|(_, row)| (self.passes)(row)).take(wanted - found.len()));
             count = ROWS_AT_A_TIME;
-            span = last.filter(|_| found.len() < wanted).and_then(|last| within.beyond(last, direction));
+            span = last.filter(|_| found.len() < wanted).and_then(|last| within.part_beyond(last, direction));
             if span.is_some() {
                 request_thread::interrupt_scan().await?;
             }

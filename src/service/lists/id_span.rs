@@ -23,7 +23,7 @@ impl<K: Id + Ord> IdSpan<K> {
 
     /// Those that were made from one instant, inclusive, to another, exclusive; none when there are no such.
     #[must_use]
-    pub(crate) fn made(from: Millis, until: Millis) -> Option<IdSpan<K>> {
+    pub(crate) fn made_between(from: Millis, until: Millis) -> Option<IdSpan<K>> {
         let last = until.0.checked_sub(1)?;
         Some(IdSpan { oldest: K::from_raw(RawId::first_at(from.0)), newest: K::from_raw(RawId::last_at(last)) })
     }
@@ -46,7 +46,7 @@ impl<K: Id + Ord> IdSpan<K> {
     }
 
     /// The ids after one, in a direction.
-    pub(super) fn beyond(self, id: K, direction: ScanDirection) -> Option<IdSpan<K>> {
+    pub(super) fn part_beyond(self, id: K, direction: ScanDirection) -> Option<IdSpan<K>> {
         match direction {
             ScanDirection::Backward => self.older_than(id),
             ScanDirection::Forward => self.newer_than(id),

@@ -118,7 +118,7 @@ impl MetadataReader<'_> {
     /// `UNAVAILABLE` when a row cannot be read.
     pub fn find(&self, key: MetadataKey) -> Result<Option<FoundMetadata>, ApiError> {
         let record = self.view.get::<Metadata>(key.clone())?;
-        record.filter(|record| record.is_live(self.now)).map(|record| self.found(key, record)).transpose()
+        record.filter(|record| record.is_live(self.now)).map(|record| self.with_document(key, record)).transpose()
     }
 
     /// A record with its value.
@@ -126,7 +126,7 @@ impl MetadataReader<'_> {
     /// # Errors
     /// `UNAVAILABLE` when a row cannot be read; [`ApiError::for_worker_pool`] when the records are large and this
     /// thread reads requests.
-    pub fn found(&self, key: MetadataKey, record: MetadataRecord) -> Result<FoundMetadata, ApiError> {
+    pub fn with_document(&self, key: MetadataKey, record: MetadataRecord) -> Result<FoundMetadata, ApiError> {
         self.read_bytes.set(self.read_bytes.get().saturating_add(record.bytesize));
         request_thread::check_bytes(self.read_bytes.get())?;
         let document = self.view.get::<MetadataDocuments>(record.id)?;

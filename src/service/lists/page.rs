@@ -27,12 +27,12 @@ pub(crate) struct Neighbour {
 
 impl Neighbour {
     /// The body for what is older than an entry.
-    fn after(id: impl Display, per_page: u16) -> Neighbour {
+    fn entries_after(id: impl Display, per_page: u16) -> Neighbour {
         Neighbour { cursor: ("after", id.to_string()), per_page, filters: Vec::new() }
     }
 
     /// The body for what is newer than an entry.
-    fn before(id: impl Display, per_page: u16) -> Neighbour {
+    fn entries_before(id: impl Display, per_page: u16) -> Neighbour {
         Neighbour { cursor: ("before", id.to_string()), per_page, filters: Vec::new() }
     }
 
@@ -67,7 +67,7 @@ pub(crate) struct Page<T> {
 
 impl<T> Page<T> {
     /// The page that was found for a call, `id` being what cursors name of an entry.
-    pub(crate) fn found<K: Id + Display>(
+    pub(crate) fn of_found<K: Id + Display>(
         request: PageRequest<K>,
         page: Vec<T>,
         id: impl Fn(&T) -> K,
@@ -78,9 +78,9 @@ impl<T> Page<T> {
         let newest = page.first().map(&id).or(vacancy).filter(|_| beside.newer);
         let oldest = page.last().map(&id).or(vacancy).filter(|_| beside.older);
         Page {
-            previous: newest.map(|id| Neighbour::before(id, per_page)),
+            previous: newest.map(|id| Neighbour::entries_before(id, per_page)),
             page,
-            next: oldest.map(|id| Neighbour::after(id, per_page)),
+            next: oldest.map(|id| Neighbour::entries_after(id, per_page)),
         }
     }
 
@@ -127,7 +127,7 @@ pub(crate) fn read_page_with_ids<T: StoredTable<Key: Id + Display>>(
     request: PageRequest<T::Key>,
 ) -> Result<Page<KeyedRow<T>>, ApiError> {
     let (rows, beside) = reader.view().page::<T>(usize::from(request.per_page), request.cursor)?;
-    Ok(Page::found(request, rows, |(id, _)| *id, beside))
+    Ok(Page::of_found(request, rows, |(id, _)| *id, beside))
 }
 
 /// The page that a call asks for of the rows whose ids an index has under `first`.
@@ -148,7 +148,7 @@ where
     let (ids, beside) = view.index_page::<I, F, T::Key>(first, usize::from(request.per_page), request.cursor)?;
     let row = |id: T::Key| Ok((id, view.get::<T>(id)?.ok_or_else(ApiError::unhandled)?));
     let rows = ids.into_iter().map(row).collect::<Result<Vec<KeyedRow<T>>, ApiError>>()?;
-    Ok(Page::found(request, rows, |(id, _)| *id, beside).without_ids())
+    Ok(Page::of_found(request, rows, |(id, _)| *id, beside).without_ids())
 }
 
 impl<I, R> Page<(I, R)> {

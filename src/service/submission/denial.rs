@@ -32,7 +32,7 @@ pub(super) fn to_api_error(denied: &Denied) -> ApiError {
                 FailedOutcome::NotDone => CallEffect::NotDone,
                 FailedOutcome::Unknown => CallEffect::Unknown,
             };
-            ApiError::unavailable(outcome, RETRY_AFTER_SECONDS).because(reason.to_string())
+            ApiError::unavailable(outcome, RETRY_AFTER_SECONDS).with_cause(reason.to_string())
         }
     }
 }

@@ -30,7 +30,7 @@ pub struct LastUsed {
 impl LastUsed {
     /// Reads the note among these. A missing note and unreadable lines count as no use.
     #[must_use]
-    pub fn among(notes: Arc<dyn Notes>) -> LastUsed {
+    pub fn read(notes: Arc<dyn Notes>) -> LastUsed {
         let lines = notes.read(LAST_USED_NOTE).ok().flatten().unwrap_or_default();
         let seconds = String::from_utf8_lossy(&lines).lines().filter_map(parse).collect();
         LastUsed { seconds, saved_at: AtomicU64::new(0), saving: Mutex::default(), notes }
@@ -94,7 +94,7 @@ mod tests {
     const KEY: KeyId = KeyId::from_bytes([7; 16]);
 
     fn opened(directory: &tempfile::TempDir) -> LastUsed {
-        LastUsed::among(Arc::new(NoteFiles(directory.path().to_owned())))
+        LastUsed::read(Arc::new(NoteFiles(directory.path().to_owned())))
     }
 
     #[tokio::test]

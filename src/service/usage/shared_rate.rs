@@ -107,7 +107,7 @@ impl Bucket {
             self.recent = None;
         }
         if level >= COUNTED_FROM {
-            let recent = self.recent.get_or_insert_with(|| Box::new(RecentWrites::since(now)));
+            let recent = self.recent.get_or_insert_with(|| Box::new(RecentWrites::starting_at(now)));
             let limit = recent.limit_of(address, now);
             if level + write > limit {
                 return Err(level + write - limit);
@@ -120,7 +120,7 @@ impl Bucket {
 }
 
 impl RecentWrites {
-    fn since(now: Instant) -> RecentWrites {
+    fn starting_at(now: Instant) -> RecentWrites {
         RecentWrites { window_began: now, window: HashMap::new(), window_before: HashMap::new() }
     }
 

@@ -70,7 +70,7 @@ impl CheckpointWorld {
         let books: [(&str, Box<dyn CopiedBook>); 2] =
             [("sandbox", Box::new(book.clone())), ("webhooks", Box::new(Arc::clone(&deliveries)))];
         let books = books.into_iter().map(|(directory, book)| BookBeside { directory, book }).collect();
-        let shelf = Shelf::at(directory.path().join("checkpoints"));
+        let shelf = Shelf::in_directory(directory.path().join("checkpoints"));
         let checkpointer = Checkpointer::new(Arc::clone(&engine), books, shelf, inspector(&data));
         CheckpointWorld { directory, engine, book, deliveries, checkpointer }
     }
@@ -302,7 +302,7 @@ fn a_checkpoint_of_a_busy_store_waits_for_a_short_log() {
     (0..200).take_while(|_| newest_log_bytes(&data.join("db")) < LONG_BYTES).for_each(|_| append());
     assert!(newest_log_bytes(&data.join("db")) >= LONG_BYTES);
     let busy = Busy::with(move |_| append());
-    let shelf = Shelf::at(directory.path().join("checkpoints"));
+    let shelf = Shelf::in_directory(directory.path().join("checkpoints"));
     let checkpointer = Checkpointer::new(engine, Vec::new(), shelf, inspector(&data));
     let taken = checkpointer.take(&wanted("short")).unwrap_or_else(|error| panic!("{error}"));
     busy.end();

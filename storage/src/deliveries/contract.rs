@@ -68,7 +68,7 @@ pub trait Deliveries: Send + Sync {
     ) -> Result<Option<WebhookProgress>, DeliveriesError>;
 
     /// At most `limit` deliveries to a webhook that are due at `now`, the earliest first.
-    fn due(
+    fn due_deliveries(
         &self,
         merchant_id: MerchantId,
         webhook_id: WebhookId,

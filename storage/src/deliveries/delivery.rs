@@ -53,7 +53,7 @@ pub struct Delivery {
 impl Delivery {
     /// The instant at which it is due, while it is pending.
     #[must_use]
-    pub fn due(&self) -> Option<Millis> {
+    pub fn due_at(&self) -> Option<Millis> {
         (self.status == DeliveryStatus::Pending).then(|| self.next_attempt_at.unwrap_or_default())
     }
 }

@@ -116,15 +116,15 @@ impl DeliveryList {
     pub(super) fn range(self, merchant_id: MerchantId, cursor: Option<Cursor<DeliveryId>>) -> KeyRange {
         let [first, last] = [u8::MIN, u8::MAX].map(|byte| self.key(merchant_id, DeliveryId::from_bytes([byte; 16])));
         match cursor {
-            None => (first, above(last)),
+            None => (first, key_above(last)),
             Some(Cursor::After(id)) => (first, self.key(merchant_id, id)),
-            Some(Cursor::Before(id)) => (above(self.key(merchant_id, id)), above(last)),
+            Some(Cursor::Before(id)) => (key_above(self.key(merchant_id, id)), key_above(last)),
         }
     }
 }
 
 /// The smallest greater key.
-fn above(mut key: Vec<u8>) -> Vec<u8> {
+fn key_above(mut key: Vec<u8>) -> Vec<u8> {
     key.push(0);
     key
 }
@@ -139,7 +139,7 @@ pub(super) fn due_range(merchant_id: MerchantId, webhook_id: WebhookId, now: Opt
     let webhook = webhook_id.to_bytes();
     let last = now.unwrap_or(Millis(u64::MAX)).0.to_be_bytes();
     let upper = key(DUE, merchant_id, &[&webhook, &last, &[u8::MAX; 16]]);
-    (key(DUE, merchant_id, &[&webhook]), above(upper))
+    (key(DUE, merchant_id, &[&webhook]), key_above(upper))
 }
 
 /// Keys of the pending deliveries of all merchants, after those of one webhook.
@@ -196,6 +196,6 @@ pub(super) fn of_delivery(merchant_id: MerchantId, delivery: &Delivery) -> Vec<V
         DeliveryList::OfStatus(status),
         DeliveryList::OfWebhook(webhook_id, status),
     ];
-    let due = delivery.due().map(|due| DueKey { merchant_id, webhook_id, due, delivery_id: id }.encode());
+    let due = delivery.due_at().map(|due| DueKey { merchant_id, webhook_id, due, delivery_id: id }.encode());
     lists.into_iter().map(|list| list.key(merchant_id, id)).chain(due).collect()
 }

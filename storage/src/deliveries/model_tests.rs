@@ -63,7 +63,7 @@ impl Model {
         }
     }
 
-    fn due(&self, merchant: MerchantId, webhook: WebhookId) -> Vec<&Delivery> {
+    fn due_deliveries(&self, merchant: MerchantId, webhook: WebhookId) -> Vec<&Delivery> {
         let is_pending = |one: &&Delivery| one.webhook_id == webhook && one.status == DeliveryStatus::Pending;
         let mut due: Vec<_> = self.of(merchant).into_iter().filter(is_pending).collect();
         due.sort_by_key(|one| (one.next_attempt_at.map_or(0, |at| at.0), one.id));
@@ -147,11 +147,11 @@ fn check_pages(store: &dyn Deliveries, model: &Model, merchant: MerchantId, size
 
 fn check_the_rest(store: &dyn Deliveries, model: &Model, merchant: MerchantId, now: Millis, limit: usize) {
     for webhook in WEBHOOKS {
-        let pending = model.due(merchant, webhook);
+        let pending = model.due_deliveries(merchant, webhook);
         let when = |one: &&Delivery| one.next_attempt_at.unwrap_or_default();
         assert_eq!(store.next_due(merchant, webhook), Ok(pending.first().map(when)));
         let due: Vec<_> = pending.into_iter().filter(|one| when(one) <= now).take(limit).cloned().collect();
-        assert_eq!(store.due(merchant, webhook, now, limit), Ok(due));
+        assert_eq!(store.due_deliveries(merchant, webhook, now, limit), Ok(due));
     }
     for event in EVENTS {
         let of_event: Vec<_> = model.of(merchant).into_iter().filter(|one| one.event_id == event).cloned().collect();
@@ -169,7 +169,7 @@ fn check_all_merchants(store: &dyn Deliveries, model: &Model) {
     let merchants: Vec<_> = std::iter::successors(next(None), |after| next(Some(*after))).collect();
     assert_eq!(merchants, MERCHANTS.into_iter().filter(with_any).collect::<Vec<_>>());
     let of_merchant = |merchant| WEBHOOKS.into_iter().map(move |webhook| (merchant, webhook));
-    let waits = |(merchant, webhook): &(MerchantId, WebhookId)| !model.due(*merchant, *webhook).is_empty();
+    let waits = |(merchant, webhook): &(MerchantId, WebhookId)| !model.due_deliveries(*merchant, *webhook).is_empty();
     let pending: BTreeSet<_> = MERCHANTS.into_iter().flat_map(of_merchant).filter(waits).collect();
     assert_eq!(store.pending_webhooks(), Ok(pending.into_iter().collect()));
 }

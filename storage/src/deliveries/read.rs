@@ -51,7 +51,7 @@ impl DeliveryReader<'_> {
     fn due_delivery(&self, key: &[u8]) -> Result<Delivery, DeliveriesError> {
         let due = due_key(key)?;
         let delivery = self.delivery(due.delivery_id)?.ok_or_else(|| missing(due.delivery_id))?;
-        if delivery.due() == Some(due.due) && delivery.webhook_id == due.webhook_id {
+        if delivery.due_at() == Some(due.due) && delivery.webhook_id == due.webhook_id {
             Ok(delivery)
         } else {
             Err(damaged(format!("{} is not due when its key says", due.delivery_id)))

@@ -117,7 +117,7 @@ impl<R: SortedRows> Deliveries for DeliveryStore<R> {
         self.reader(merchant_id).progress(webhook_id)
     }
 
-    fn due(
+    fn due_deliveries(
         &self,
         merchant_id: MerchantId,
         webhook_id: WebhookId,

@@ -32,7 +32,7 @@ fn put(store: &dyn Deliveries, deliveries: impl IntoIterator<Item = Delivery>) {
 }
 
 fn due_ids(store: &dyn Deliveries, now: u64, limit: usize) -> Vec<u64> {
-    let due = store.due(MERCHANT, WEBHOOK, Millis(now), limit).expect("readable");
+    let due = store.due_deliveries(MERCHANT, WEBHOOK, Millis(now), limit).expect("readable");
     due.iter().map(|delivery| delivery.created_at.0).collect()
 }
 
@@ -119,7 +119,7 @@ fn a_rewritten_delivery_is_due_at_its_new_time_or_never() {
         assert_eq!(store.next_due(MERCHANT, WEBHOOK), Ok(Some(Millis(500))));
         put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..due_at(1, 500) }]);
         assert_eq!(store.next_due(MERCHANT, WEBHOOK), Ok(None));
-        put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..answered(1, DeliveryStatus::Successful) }]);
+        put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..answered_delivery(1, DeliveryStatus::Successful) }]);
         assert_eq!(store.next_due(MERCHANT, OTHER_WEBHOOK), Ok(None));
         assert_eq!(store.pending_webhooks(), Ok(vec![]));
     });
@@ -257,7 +257,7 @@ fn a_key_without_its_row_or_a_row_under_another_key_is_damage() {
     put_row(shapes::encode_delivery(&answered(1, DeliveryStatus::Failed)).expect("small"));
     assert!(matches!(store.end_pending(MERCHANT, WEBHOOK), Err(DeliveriesError::Damaged { .. })));
     store.rows().write(Changes { removed: vec![row.clone()], put: Vec::new() }).expect("it is written");
-    assert!(matches!(store.due(MERCHANT, WEBHOOK, Millis(9), 9), Err(DeliveriesError::Damaged { .. })));
+    assert!(matches!(store.due_deliveries(MERCHANT, WEBHOOK, Millis(9), 9), Err(DeliveriesError::Damaged { .. })));
     assert!(matches!(store.of_event(MERCHANT, EVENT), Err(DeliveriesError::Damaged { .. })));
 }
 

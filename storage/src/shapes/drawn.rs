@@ -92,7 +92,7 @@ impl Draw {
         if self.sample.is_some() { number } else { number >> (number % 64) }
     }
 
-    fn below(&mut self, end: usize) -> usize {
+    fn number_below(&mut self, end: usize) -> usize {
         usize::try_from(self.number() % u64::try_from(end).expect("small")).expect("small")
     }
 
@@ -101,7 +101,7 @@ impl Draw {
     fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
         match self.count(std::any::type_name::<T>()) {
             Some(count) => all[usize::from(count % 2 == 1 && all.len() > 1)],
-            None => all[self.below(all.len())],
+            None => all[self.number_below(all.len())],
         }
     }
 
@@ -109,13 +109,13 @@ impl Draw {
     pub(super) fn variant(&mut self, count: usize) -> usize {
         match self.sample {
             Some(_) => self.choices.next().map_or(1, |position| usize::try_from(position).expect("small")),
-            None => self.below(count),
+            None => self.number_below(count),
         }
     }
 
     fn text(&mut self) -> String {
         let alphabet = ['a', 'Z', '0', '@', '|', ' ', 'é', '\u{1F4B3}', '\0'];
-        (0..self.below(12)).map(|_| self.one_of(&alphabet)).collect()
+        (0..self.number_below(12)).map(|_| self.one_of(&alphabet)).collect()
     }
 
     fn flag(&mut self) -> bool {
@@ -130,7 +130,7 @@ impl Draw {
 
     fn list<T>(&mut self, value: impl Fn(&mut Draw) -> T) -> Vec<T> {
         let count = self.sample.as_ref().map(|sample| if sample.is_full { 2 } else { 0 });
-        (0..count.unwrap_or_else(|| self.below(4))).map(|_| value(self)).collect()
+        (0..count.unwrap_or_else(|| self.number_below(4))).map(|_| value(self)).collect()
     }
 
     pub(super) fn mutation(&mut self) -> Mutation {

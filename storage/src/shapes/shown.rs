@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     /// Every event and answer, as text.
-    fn shown(disclosure: Disclosure) -> String {
+    fn show_event(disclosure: Disclosure) -> String {
         let events = samples::events();
         let answers = samples::answers();
         let shown = serde_json::json!([Shown::new(&events, disclosure), Shown::new(&answers, disclosure)]);
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn personal_data_is_shown_when_it_is_opened_only() {
-        let (sealed, opened) = (shown(Disclosure::Sealed), shown(Disclosure::Opened));
+        let (sealed, opened) = (show_event(Disclosure::Sealed), show_event(Disclosure::Opened));
         for personal in ["@", "+66812345678", "Somchai Jaidee", "S JAIDEE", "tok_", "CanonicalJson", "Document"] {
             assert!(!sealed.contains(personal) && opened.contains(personal), "{personal}");
         }

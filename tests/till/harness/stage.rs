@@ -316,7 +316,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         security_codes,
         webhook_addresses: AddressPolicy::default(),
         sandbox,
-        last_used: Arc::new(LastUsed::among(Arc::clone(&notes) as _)),
+        last_used: Arc::new(LastUsed::read(Arc::clone(&notes) as _)),
         sdk_rate: SdkRate::new(NonZeroU32::MAX, "one address for one installation"),
         sdk_writes: SdkWrites::new(NonZeroU32::MAX, NonZeroU32::MAX),
         notes,

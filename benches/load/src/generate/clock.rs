@@ -12,7 +12,7 @@ pub(super) struct SetClock {
 }
 
 impl SetClock {
-    pub(super) const fn at(at: Millis) -> SetClock {
+    pub(super) const fn new(at: Millis) -> SetClock {
         SetClock { next_millis: AtomicU64::new(at.0) }
     }
 
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn each_reading_moves_on_but_never_ahead_of_the_machine() {
-        let clock = SetClock::at(Millis(1_000));
+        let clock = SetClock::new(Millis(1_000));
         assert_eq!((clock.now(), clock.now()), (Millis(1_000), Millis(1_001)));
         clock.set(Millis(500));
         assert_eq!(clock.now(), Millis(1_002));

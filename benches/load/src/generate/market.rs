@@ -41,7 +41,7 @@ pub(super) struct Market {
 impl Market {
     /// Starts the engine. Must be called within an actix system.
     pub(super) fn open(opened: &Opened, at: Millis) -> anyhow::Result<Market> {
-        let (clock, keyring) = (Arc::new(SetClock::at(at)), Arc::clone(&opened.keyring));
+        let (clock, keyring) = (Arc::new(SetClock::new(at)), Arc::clone(&opened.keyring));
         let dependencies = Dependencies {
             store: opened.store(),
             keyring: Arc::clone(&keyring),

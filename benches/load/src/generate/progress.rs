@@ -28,7 +28,7 @@ impl GenerationProgress {
     }
 
     /// Counts payments that are made, and writes a line when the last one is long ago.
-    pub(super) fn made(&mut self, payments: u64) {
+    pub(super) fn count_made(&mut self, payments: u64) {
         self.done += payments;
         let since = self.last.0.elapsed();
         if since >= EVERY {

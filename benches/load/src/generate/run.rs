@@ -71,7 +71,7 @@ async fn fill(market: &Market, plan: &GenerationPlan, span: Range<Millis>) -> an
         let payments: u64 = round.iter().map(|burst| burst.payments.end - burst.payments.start).sum();
         stream::iter(round).map(make).buffer_unordered(BURSTS_AT_ONCE).try_collect::<()>().await?;
         market.wait_for_calls().await;
-        progress.made(payments);
+        progress.count_made(payments);
     }
     market.set_time(SystemClock.now());
     market.wait_until_nothing_is_due().await;

@@ -106,13 +106,13 @@ impl Recorder {
     }
 
     /// Records an object with its amount, and returns true when it was not known before.
-    pub(crate) fn made(&mut self, object: MadeObject, id: [u8; 16], amount_minor: u64) -> bool {
+    pub(crate) fn record_made(&mut self, object: MadeObject, id: [u8; 16], amount_minor: u64) -> bool {
         self.tally.add_made(object, id, amount_minor)
     }
 
     /// Records a payment whose money arrives, and returns true when it was not known before.
     pub(crate) fn payment(&mut self, payment: PaymentId, amount_minor: u64) -> bool {
-        self.made(MadeObject::Payment, payment.to_bytes(), amount_minor)
+        self.record_made(MadeObject::Payment, payment.to_bytes(), amount_minor)
     }
 
     /// Records that a payment asks its customer.
@@ -239,7 +239,10 @@ mod tests {
         let (mut recorder, _receiver, _) = recorder();
         for (object, amount_minor) in [(MadeObject::Payment, 100), (MadeObject::Refund, 40), (MadeObject::Payout, 300)]
         {
-            assert!(recorder.made(object, [7; 16], amount_minor) && !recorder.made(object, [7; 16], amount_minor));
+            assert!(
+                recorder.record_made(object, [7; 16], amount_minor)
+                    && !recorder.record_made(object, [7; 16], amount_minor)
+            );
         }
         recorder.doubtful(7);
         let (tally, _) = recorder.finish();

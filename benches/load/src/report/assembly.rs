@@ -25,7 +25,7 @@ pub fn document(
         schema_version: SCHEMA_VERSION,
         title: plan.title(),
         started_at: started_at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        till: Program::this(),
+        till: Program::built(),
         machine,
         server: Origin {
             own: server.is_own,

@@ -157,7 +157,7 @@ mod tests {
     }
 
     /// A run that began in this minute.
-    fn at(minute: u32) -> Document {
+    fn document_of_minute(minute: u32) -> Document {
         Document { started_at: format!("2026-01-01T00:{minute:02}:00Z"), ..document() }
     }
 
@@ -182,20 +182,28 @@ mod tests {
 
     #[test]
     fn one_run_of_each_side_is_too_few() {
-        let one = comparison(vec![at(1)], vec![at(2)]).notes();
+        let one = comparison(vec![document_of_minute(1)], vec![document_of_minute(2)]).notes();
         assert!(one[0].starts_with("TOO FEW RUNS: with 1 and 1 runs"), "{one:?}");
-        let in_turns = comparison([1, 3, 5, 7].map(at).to_vec(), [2, 4, 6, 8].map(at).to_vec()).notes();
+        let in_turns =
+            comparison([1, 3, 5, 7].map(document_of_minute).to_vec(), [2, 4, 6, 8].map(document_of_minute).to_vec())
+                .notes();
         assert_eq!(in_turns, [CLOSED_LOOP]);
-        let after_each_other = comparison([1, 2, 3, 4].map(at).to_vec(), [5, 6, 7, 8].map(at).to_vec()).notes();
+        let after_each_other =
+            comparison([1, 2, 3, 4].map(document_of_minute).to_vec(), [5, 6, 7, 8].map(document_of_minute).to_vec())
+                .notes();
         assert!(after_each_other[0].contains("make them in turns"), "{after_each_other:?}");
     }
 
     #[test]
     fn busy_runs_and_runs_that_ended_early_are_counted() {
-        let mut busy = at(2);
+        let mut busy = document_of_minute(2);
         busy.points[0].others_busy = Some(0.5);
         busy.points[0].ended_early = Some("used up".to_owned());
-        let notes = comparison([1, 3, 5, 7].map(at).to_vec(), vec![busy, at(4), at(6), at(8)]).notes();
+        let notes = comparison(
+            [1, 3, 5, 7].map(document_of_minute).to_vec(),
+            vec![busy, document_of_minute(4), document_of_minute(6), document_of_minute(8)],
+        )
+        .notes();
         assert!(notes[0].starts_with("BUSY MACHINE: in 1 of 8 runs"), "{notes:?}");
         assert_eq!(notes[1], "ENDED EARLY: 1 of 8 runs");
     }

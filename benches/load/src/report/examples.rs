@@ -19,7 +19,7 @@ pub(crate) fn document() -> Document {
     let access = Access::Merchant(ExistingMerchant { key: "key".to_owned().into(), ids: None });
     let server = TargetServer { is_own: true, ..TargetServer::running(address, access) };
     let result = BenchResult { points: vec![point()], search: None, ended_early: None };
-    assembly::document(&plan(ScenarioKind::Ping), &server, Timestamp::UNIX_EPOCH, Machine::here(), result)
+    assembly::document(&plan(ScenarioKind::Ping), &server, Timestamp::UNIX_EPOCH, Machine::observe(), result)
 }
 
 /// A point that tests vary.

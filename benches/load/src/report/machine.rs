@@ -47,11 +47,11 @@ impl Machine {
         let before = ProcessorTime::now(None);
         thread::sleep(WATCHED);
         let busy_before = before.zip(ProcessorTime::now(None)).map(|(before, now)| now.others_since(before));
-        Machine { busy_before, ..Machine::here() }
+        Machine { busy_before, ..Machine::observe() }
     }
 
     /// This machine, now.
-    pub(super) fn here() -> Machine {
+    pub(super) fn observe() -> Machine {
         let line = |file: &str, name: &str| {
             let text = fs::read_to_string(file).ok()?;
             let line = text.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned)?;
@@ -74,7 +74,7 @@ impl Machine {
 
 impl Program {
     /// This program.
-    pub(super) fn this() -> Program {
+    pub(super) fn built() -> Program {
         Program {
             version: till::VERSION.to_owned(),
             profile: env!("BUILT_WITH_PROFILE").to_owned(),

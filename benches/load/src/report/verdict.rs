@@ -42,7 +42,7 @@ fn verdict(condition: &FailIf, point: Option<&Point>, measured: Option<f64>, is_
     let step = condition.step.map(|step| format!("{}.", step.name())).unwrap_or_default();
     let word = format!("{step}{}", condition.metric);
     let figure = match measured {
-        Some(measured) => format!("{word} is {}", shown(condition.metric, measured)),
+        Some(measured) => format!("{word} is {}", text_of(condition.metric, measured)),
         None => format!("{word} was not measured"),
     };
     let verdict = if failed { "FAILED" } else { "passed" };
@@ -81,7 +81,7 @@ fn figure(point: &Point, condition: &FailIf) -> Option<f64> {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number that was counted")]
-fn shown(metric: Metric, measured: f64) -> String {
+fn text_of(metric: Metric, measured: f64) -> String {
     match metric {
         Metric::Rate => format!("{}/s", rate(measured)),
         Metric::Errors | Metric::NeverMade => count(measured as u64),

@@ -77,7 +77,7 @@ impl LastSecond {
     }
 
     /// The line of a second that is over.
-    pub(super) fn over(&mut self, plan: &Plan) -> Option<FeedLine> {
+    pub(super) fn ended_line(&mut self, plan: &Plan) -> Option<FeedLine> {
         let now = Instant::now();
         (now.saturating_duration_since(self.since) >= EVERY).then(|| self.line(plan, now))
     }

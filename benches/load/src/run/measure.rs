@@ -53,7 +53,7 @@ pub(super) fn measure(world: &Arc<RunContext>, progress: &RunProgress, feed: &Fe
     begin.at.set(at).expect("it is named once");
     begin.ready.wait();
     let start = at + *world.plan.warm_up;
-    let timeline = follow(&intervals, &world.plan, start, progress, feed);
+    let timeline = collect_intervals(&intervals, &world.plan, start, progress, feed);
     let mut worked = Vec::new();
     for thread in started {
         worked.push(thread.join().map_err(|_| anyhow!("a thread of the load tester panicked"))??);
@@ -62,7 +62,7 @@ pub(super) fn measure(world: &Arc<RunContext>, progress: &RunProgress, feed: &Fe
 }
 
 /// Collects intervals until all threads have ended, and shows the progress.
-fn follow(
+fn collect_intervals(
     intervals: &Receiver<Interval>,
     plan: &Plan,
     start: Instant,
@@ -79,7 +79,7 @@ fn follow(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        if let Some(line) = second.over(plan) {
+        if let Some(line) = second.ended_line(plan) {
             feed.write(&line);
             last = Some(line);
         }

@@ -115,7 +115,7 @@ mod tests {
     }
 
     /// The rate that a search finds when each try deviates from the model by up to `noise`.
-    fn found(first_rate: f64, capacity: f64, noise: f64, dice: &mut SeededDice) -> Option<f64> {
+    fn found_rate(first_rate: f64, capacity: f64, noise: f64, dice: &mut SeededDice) -> Option<f64> {
         searched(first_rate, capacity, noise, dice).0
     }
 
@@ -137,7 +137,7 @@ mod tests {
     fn the_border_is_found_from_below_and_from_above() {
         // 2 / (1 - r) < 20 holds up to 0.9 of the capacity.
         for (first_rate, capacity) in [(100.0, 10_000.0), (1_000_000.0, 10_000.0), (9_000.0, 10_000.0), (1.0, 50.0)] {
-            let rate = found(first_rate, capacity, 0.0, &mut SeededDice::new(1)).unwrap_or_default();
+            let rate = found_rate(first_rate, capacity, 0.0, &mut SeededDice::new(1)).unwrap_or_default();
             let share = rate / (0.9 * capacity);
             assert!((0.95..=1.0).contains(&share), "{first_rate} {capacity}: {rate}");
         }
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn with_noise_results_are_within_ten_percent_of_each_other() {
         let mut dice = SeededDice::new(3);
-        let rates: Vec<f64> = (0..200).filter_map(|_| found(200.0, 10_000.0, 0.3, &mut dice)).collect();
+        let rates: Vec<f64> = (0..200).filter_map(|_| found_rate(200.0, 10_000.0, 0.3, &mut dice)).collect();
         assert_eq!(rates.len(), 200);
         let (least, most) =
             rates.iter().fold((f64::MAX, 0.0_f64), |(least, most), rate| (least.min(*rate), most.max(*rate)));
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_server_that_meets_the_goal_at_no_rate_has_no_result() {
-        assert_eq!(found(1000.0, 0.5, 0.0, &mut SeededDice::new(1)), None);
+        assert_eq!(found_rate(1000.0, 0.5, 0.0, &mut SeededDice::new(1)), None);
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub(super) async fn refund(world: &RunContext, client: &mut LoadClient) -> Resul
     let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful(REFUNDED_PART_MINOR))?;
     let refund: RefundId = Trouble::unless_id("the id of a refund", &answer)?;
     payment.acknowledged.refunded(REFUNDED_PART_MINOR);
-    if recorder.borrow_mut().made(MadeObject::Refund, refund.to_bytes(), REFUNDED_PART_MINOR) {
+    if recorder.borrow_mut().record_made(MadeObject::Refund, refund.to_bytes(), REFUNDED_PART_MINOR) {
         return Ok(MeasuredStep::RefundPayment);
     }
     Err(Trouble::wrong("the id of a new refund", &answer))

@@ -65,11 +65,11 @@ impl<'a> Delivering<'a> {
     /// Waits until all events are delivered.
     pub(crate) async fn finish(self, last_answer: Instant) -> anyhow::Result<Deliveries> {
         let waited = wait(self.stock, self.receiver).await?;
-        Ok(self.done(waited, last_answer))
+        Ok(self.summarize(waited, last_answer))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    fn done(&self, (events, missing): (u64, u64), last_answer: Instant) -> Deliveries {
+    fn summarize(&self, (events, missing): (u64, u64), last_answer: Instant) -> Deliveries {
         let received = self.receiver.received();
         let events = events - self.events_before;
         let delivered = events.saturating_sub(missing);

@@ -19,7 +19,7 @@ pub(super) async fn send(world: &RunContext, client: &mut LoadClient) -> Result<
     let answer = Trouble::unless_accepted(client.connection.call(&shop.send_payout).await);
     let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful(PAYOUT_MINOR))?;
     let payout: PayoutId = Trouble::unless_id("the id of a payout", &answer)?;
-    if recorder.borrow_mut().made(MadeObject::Payout, payout.to_bytes(), PAYOUT_MINOR) {
+    if recorder.borrow_mut().record_made(MadeObject::Payout, payout.to_bytes(), PAYOUT_MINOR) {
         return Ok(MeasuredStep::SendPayout);
     }
     Err(Trouble::wrong("the id of a new payout", &answer))

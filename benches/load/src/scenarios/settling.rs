@@ -108,16 +108,16 @@ impl Settling {
             let missing = expected_minor.saturating_sub(found_minor).div_ceil(INITIATED_MINOR);
             let backlog_at_end = *backlog_at_end.get_or_insert(missing.min(self.payments));
             if found_minor >= expected_minor {
-                return Ok(self.done(backlog_at_end, Some(asked), found_minor - expected_minor));
+                return Ok(self.summarize(backlog_at_end, Some(asked), found_minor - expected_minor));
             }
             if self.last_answer.elapsed() > PATIENCE {
-                return Ok(self.done(backlog_at_end, None, 0));
+                return Ok(self.summarize(backlog_at_end, None, 0));
             }
             tokio::time::sleep(PAUSE).await;
         }
     }
 
-    fn done(&self, backlog_at_end: u64, captured: Option<Instant>, more_minor: u64) -> FollowUp {
+    fn summarize(&self, backlog_at_end: u64, captured: Option<Instant>, more_minor: u64) -> FollowUp {
         let after = captured.map(|captured| captured.saturating_duration_since(self.last_answer));
         let bound = KEEPS_UP_WITHIN.max(self.span.mul_f64(KEEPS_UP_SHARE));
         FollowUp {
@@ -157,20 +157,20 @@ mod tests {
     }
 
     fn kept_up(settling: &Settling, after_millis: u64) -> bool {
-        settling.done(1, Some(settling.last_answer + Duration::from_millis(after_millis)), 0).kept_up
+        settling.summarize(1, Some(settling.last_answer + Duration::from_millis(after_millis)), 0).kept_up
     }
 
     #[test]
     fn a_short_backlog_keeps_up_and_a_growing_one_does_not() {
         assert!(kept_up(&settling(1), 200) && !kept_up(&settling(1), 300));
         assert!(kept_up(&settling(60), 2_900) && !kept_up(&settling(60), 3_100));
-        assert!(!settling(60).done(10, None, 0).kept_up);
+        assert!(!settling(60).summarize(10, None, 0).kept_up);
     }
 
     #[test]
     fn money_is_unexplained_unless_a_call_failed_that_may_have_paid() {
         let captured = Some(Instant::now());
-        assert_eq!(settling(1).done(0, captured, 500).unexplained_minor, 500);
-        assert_eq!(Settling { uncertain: 1, ..settling(1) }.done(0, captured, 500).unexplained_minor, 0);
+        assert_eq!(settling(1).summarize(0, captured, 500).unexplained_minor, 500);
+        assert_eq!(Settling { uncertain: 1, ..settling(1) }.summarize(0, captured, 500).unexplained_minor, 0);
     }
 }

@@ -84,7 +84,7 @@ mod tests {
         attributes: &[
             Attribute::of("thing_id", ValueType::STRING, "Its id.").such_as("thg_1"),
             Attribute::of("bearer", ValueType::words(&["a", "b"]), "Who.").null(),
-            Attribute::of("part", ValueType::Object(&PART), "What it consists of.").null().sometimes(),
+            Attribute::of("part", ValueType::Object(&PART), "What it consists of.").null().optional(),
         ],
     };
 
@@ -99,7 +99,7 @@ mod tests {
             Argument::optional("version", ValueType::integer(0, 9, 1), "Which."),
         ],
         returns: Returns::Object(&THING),
-        errors: &[DeclaredError::STALE_VERSION, DeclaredError::when(Code::NotFound, "There is none.")],
+        errors: &[DeclaredError::STALE_VERSION, DeclaredError::new(Code::NotFound, "There is none.")],
         flags: Flags::QUERY,
     };
 

@@ -39,7 +39,7 @@ pub(super) fn responses(declaration: &Declaration) -> Map<String, Value> {
 }
 
 fn common() -> impl Iterator<Item = DeclaredError> {
-    COMMON_CODES.iter().map(|code| DeclaredError::when(*code, code.docs()))
+    COMMON_CODES.iter().map(|code| DeclaredError::new(*code, code.docs()))
 }
 
 /// The refusals with one status, in either form.

@@ -48,13 +48,13 @@ pub fn package_document<'a>(
         "versions": ApiVersion::names(),
         "flags": ["versioned"],
         "endpoints": declarations.iter().map(|declaration| endpoint(declaration)).collect::<Vec<_>>(),
-        "objects": objects(&named(&declarations)).into_values().map(object).collect::<Vec<_>>(),
+        "objects": objects(&declarations_of_objects(&declarations)).into_values().map(object).collect::<Vec<_>>(),
         "errors": COMMON_CODES.iter().map(|code| error(*code, code.docs())).collect::<Vec<_>>(),
     })
 }
 
 /// The endpoints whose types name objects. The type of an answer that may also be any other value does not.
-fn named<'a>(declarations: &[&'a Declaration]) -> Vec<&'a Declaration> {
+fn declarations_of_objects<'a>(declarations: &[&'a Declaration]) -> Vec<&'a Declaration> {
     let names = |declaration: &&&Declaration| !matches!(declaration.returns, Returns::AnyOf(_));
     declarations.iter().filter(names).copied().collect()
 }
@@ -177,7 +177,7 @@ mod tests {
             Argument::optional("save_card", ValueType::words(&["ADD", "DEFAULT"]), "Whether to keep the card."),
         ],
         returns: Returns::Id("pay"),
-        errors: &[DeclaredError::when(Code::Conflict, "The session differs.")],
+        errors: &[DeclaredError::new(Code::Conflict, "The session differs.")],
         flags: Flags::COMMAND,
     };
 
@@ -192,7 +192,7 @@ mod tests {
     };
 
     static SELECT: Declaration = Declaration {
-        errors: &[DeclaredError::when(Code::IdempotencyKeyReused, "The card was another one.")],
+        errors: &[DeclaredError::new(Code::IdempotencyKeyReused, "The card was another one.")],
         ..INITIATE
     };
 

@@ -7,7 +7,7 @@ use till_protocol::fault::Fault;
 use till_protocol::fields::Fields;
 use till_protocol::json::{self, Json};
 
-use crate::endpoints::forms::{checked, own_text, printable, whole};
+use crate::endpoints::forms::{checked, own_text, printable, whole_number};
 use crate::endpoints::prelude::*;
 
 /// The largest version that a caller can name: 2^53-1.
@@ -30,14 +30,14 @@ pub(super) const KEY: Required<MetadataKey> = Field {
     parse: |value| checked(MetadataKey::new(own_text(value)?)),
 }
 .required("The record's key, 1 to 255 bytes.")
-.named("key");
+.with_name("key");
 
 /// The path within the record.
 pub(super) const PATH: Optional<MetadataPath> = METADATA_PATH
     .optional("Keys of objects separated by dots, from the root; the root itself when left out or empty.")
     .or_empty()
-    .shown()
-    .named("path");
+    .in_examples()
+    .with_name("path");
 
 /// An item of a set.
 pub(super) const VALUE: Argument = Argument::required(
@@ -48,20 +48,20 @@ pub(super) const VALUE: Argument = Argument::required(
 .such_as("{\"account\": \"A-1001\"}");
 
 /// The version that the caller saw.
-pub(super) const VERSION: Optional<u64> = whole::<0, VERSION_MAX>(1)
+pub(super) const VERSION: Optional<u64> = whole_number::<0, VERSION_MAX>(1)
     .optional(
         "The version that the record must have, 0 for no record; else the call is refused with \
         `version_mismatch` and `current`.",
     )
-    .named("version");
+    .with_name("version");
 
 /// The seconds until the record expires, from now on.
-pub(super) const TTL: Optional<u64> = whole::<1, TTL_MAX_SECONDS>(86_400)
+pub(super) const TTL: Optional<u64> = whole_number::<1, TTL_MAX_SECONDS>(86_400)
     .optional(
         "Seconds until the whole record expires, from now on, 1 to 63072000; the last given value when left \
         out, two years when there is none.",
     )
-    .named("ttl");
+    .with_name("ttl");
 
 /// Reads [`VALUE`], an item of the set at `path`.
 pub(super) fn value(fields: &mut Fields<'_>, path: &MetadataPath) -> Option<CanonicalJson> {

@@ -63,7 +63,7 @@ fn answer(reader: &MetadataReader<'_>, request: PageRequest<MetadataId>) -> Resu
             Beside { newer: has_more, older: has_neighbour(reader, ScanDirection::Backward, oldest)? }
         }
     };
-    Ok(page_json(&Page::found(request, listed, |listed| listed.id, beside)))
+    Ok(page_json(&Page::of_found(request, listed, |listed| listed.id, beside)))
 }
 
 fn page_json(page: &Page<Listed>) -> String {
@@ -96,7 +96,7 @@ fn list(
     (key, record): (MetadataKey, MetadataRecord),
     room: &mut AnswerBudget,
 ) -> Result<Listed, ApiError> {
-    let found: FoundMetadata = reader.found(key, record)?;
+    let found: FoundMetadata = reader.with_document(key, record)?;
     let (value, cut) = value_at(reader, &found, &MetadataPath::default(), room)?.ok_or_else(ApiError::unhandled)?;
     let rest: Value = cut.iter().map(|set| set.rest(&found)).collect();
     let further = if cut.is_empty() { Vec::new() } else { vec![("truncated", rest.to_string())] };

@@ -7,7 +7,7 @@ use till_domain::text::MetadataKey;
 use till_protocol::fault::Fault;
 use till_protocol::fields::Fields;
 
-use crate::endpoints::forms::whole;
+use crate::endpoints::forms::whole_number;
 use crate::endpoints::prelude::*;
 use crate::service::{ItemPage, ItemRange, PAGE_ITEMS_MAX};
 
@@ -30,10 +30,10 @@ pub(super) struct ItemPageRequest {
 
 /// The arguments with which a call requests a page of a set.
 pub(super) const ITEM_PAGE: ArgumentSet<ItemPageRequest> = arguments!({
-    per_page: whole::<1, PER_PAGE_MAX>(100)
+    per_page: whole_number::<1, PER_PAGE_MAX>(100)
         .optional("The number of items per page of a set, 1 to 10000. The default is 10000."),
-    after: whole::<0, POSITION_MAX>(99).optional("Return the items after this position of the set at `path`."),
-    before: whole::<0, POSITION_MAX>(100)
+    after: whole_number::<0, POSITION_MAX>(99).optional("Return the items after this position of the set at `path`."),
+    before: whole_number::<0, POSITION_MAX>(100)
         .optional("Return the items before this position. It cannot be given together with `after`."),
 } judged by |fields: &mut Fields<'_>| if fields.is_given("after") && fields.is_given("before") {
     fields.fault(Fault::invalid("before", "cannot be given together with after; send one of them"));

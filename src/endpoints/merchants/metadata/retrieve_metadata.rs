@@ -32,7 +32,7 @@ static RETRIEVE_METADATA: Declaration = Declaration {
         stand there with their first items, and `truncated` lists the bodies of the calls for the rest.",
     arguments: RETRIEVED.declared,
     returns: Returns::AnyOf(&[&METADATA, &METADATA_ITEMS]),
-    errors: &[DeclaredError::when(
+    errors: &[DeclaredError::new(
         Code::NotFound,
         "There is no record under this key, it has expired, or there is no value at the path.",
     )],

@@ -24,7 +24,8 @@ const DEPTH_MAX: usize = 4;
 pub(super) const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// The fonts of all statements.
-pub(super) static FONTS: LazyLock<Fonts> = LazyLock::new(|| Fonts::below(DIRECTORIES.map(PathBuf::from).to_vec()));
+pub(super) static FONTS: LazyLock<Fonts> =
+    LazyLock::new(|| Fonts::in_directories(DIRECTORIES.map(PathBuf::from).to_vec()));
 
 /// A font.
 pub(super) struct Face {
@@ -89,7 +90,7 @@ impl SystemFont {
 
 impl Fonts {
     /// The fonts of this program, and those that are found below these directories.
-    pub(super) fn below(directories: Vec<PathBuf>) -> Fonts {
+    pub(super) fn in_directories(directories: Vec<PathBuf>) -> Fonts {
         Fonts {
             main: LazyLock::new(|| Face::built_in(include_bytes!("DejaVuSansMono.ttf"))),
             thai: LazyLock::new(|| Face::built_in(include_bytes!("NotoSansThai.ttf"))),
@@ -207,7 +208,7 @@ mod tests {
 
     #[test]
     fn each_character_has_the_first_font_that_has_it() {
-        let fonts = Fonts::below(Vec::new());
+        let fonts = Fonts::in_directories(Vec::new());
         let expected = [
             ("A", "main"),
             ("\u{E9}", "main"),
@@ -235,7 +236,7 @@ mod tests {
     }
 
     /// The names of the fonts that were found, with true for those that were read.
-    fn found(fonts: &Fonts) -> Option<Vec<(String, bool)>> {
+    fn found_names(fonts: &Fonts) -> Option<Vec<(String, bool)>> {
         let name = |font: &SystemFont| font.file.file_name().map(|name| name.to_string_lossy().into_owned());
         let found = fonts.east_asian.get()?.iter();
         found.map(|font| Some((name(font)?, font.face.get().is_some_and(Option::is_some)))).collect()
@@ -244,14 +245,14 @@ mod tests {
     #[test]
     fn a_font_of_the_system_is_read_when_a_character_asks_for_it() {
         let directory = directory(&[("truetype/droid/DroidSansFallbackFull.ttf", include_bytes!("NotoSansThai.ttf"))]);
-        let fonts = Fonts::below(vec![directory.path().join("none"), directory.path().to_owned()]);
+        let fonts = Fonts::in_directories(vec![directory.path().join("none"), directory.path().to_owned()]);
         for cluster in ["A", "\u{E23}", "\u{1F4B3}", "\u{5D0}"] {
             fonts.of(cluster);
         }
-        assert_eq!(found(&fonts), None, "nothing asked for it");
+        assert_eq!(found_names(&fonts), None, "nothing asked for it");
         assert!(!fonts.east_asian_is_missing.is_completed());
         assert!(fonts.of("\u{682A}").is_none());
-        assert_eq!(found(&fonts), Some(vec![("DroidSansFallbackFull.ttf".to_owned(), true)]));
+        assert_eq!(found_names(&fonts), Some(vec![("DroidSansFallbackFull.ttf".to_owned(), true)]));
         assert!(fonts.east_asian_is_missing.is_completed(), "the operator is told");
     }
 
@@ -261,9 +262,9 @@ mod tests {
         let files: [(&str, &[u8]); 3] =
             [("wqy-zenhei.ttc", font), ("NotoSansCJK-Regular.ttc", b"damaged"), ("Other.ttf", b"never read")];
         let directory = directory(&files);
-        let fonts = Fonts::below(vec![directory.path().to_owned()]);
+        let fonts = Fonts::in_directories(vec![directory.path().to_owned()]);
         assert!(fonts.of("\u{AC00}").is_none());
         let expected = [("NotoSansCJK-Regular.ttc".to_owned(), false), ("wqy-zenhei.ttc".to_owned(), true)];
-        assert_eq!(found(&fonts), Some(expected.to_vec()));
+        assert_eq!(found_names(&fonts), Some(expected.to_vec()));
     }
 }

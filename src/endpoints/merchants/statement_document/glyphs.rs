@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn fonts() -> Fonts {
-        Fonts::below(Vec::new())
+        Fonts::in_directories(Vec::new())
     }
 
     #[test]

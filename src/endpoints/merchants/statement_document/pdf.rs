@@ -285,7 +285,7 @@ mod tests {
     }
 
     fn laid_out(name: &str) -> Vec<u8> {
-        let fonts = Fonts::below(Vec::new());
+        let fonts = Fonts::in_directories(Vec::new());
         file(&fonts, &statement("THB"), MerchantId::from_bytes([1; 16]), &profile(name)).expect("it can be laid out")
     }
 
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn a_name_without_a_font_is_noted_and_can_be_copied() {
-        let fonts = Fonts::below(Vec::new());
+        let fonts = Fonts::in_directories(Vec::new());
         assert!(note(&fonts, "\u{682A}\u{5F0F} Shop").is_some_and(|note| note.starts_with('\u{FFFD}')));
         assert!(note(&fonts, "\u{E23}\u{E49}\u{E32}\u{E19} Shop").is_none());
         let content = inflated(&laid_out("\u{682A}\u{5F0F}"));

@@ -115,7 +115,7 @@ pub(super) const SIGNATURE_HEADER_DOCS: &str =
 
 /// The argument that names a webhook.
 pub(in crate::endpoints::merchants) const WEBHOOK_ARGUMENT: Required<WebhookId> =
-    id::<WebhookId>().required("The webhook (`whe_...`).").named("webhook_id");
+    id::<WebhookId>().required("The webhook (`whe_...`).").with_name("webhook_id");
 
 fn signature_header(value: &Json) -> Result<HeaderName, String> {
     let name: HeaderName = checked(HeaderName::new(own_text(value)?))?;

@@ -31,7 +31,7 @@ const UPDATED: ArgumentSet<UpdateWebhook, AddressPolicy> = arguments!(UpdateWebh
     webhook_id: WEBHOOK_ARGUMENT,
     name: NAME.optional("The name, 1 to 255 characters.").such_as("\"new shop\""),
     destination_url: DESTINATION_URL.optional("The https address that events are posted to."),
-    subscription: SUBSCRIPTION.optional(EVENTS_DOCS).such_as("[\"*\"]").named("events"),
+    subscription: SUBSCRIPTION.optional(EVENTS_DOCS).such_as("[\"*\"]").with_name("events"),
     signature_header: SIGNATURE_HEADER.optional(SIGNATURE_HEADER_DOCS),
 });
 

@@ -50,7 +50,7 @@ type GivenWebhook = (Name, DestinationUrl, Subscription, Option<ApiVersion>, Opt
 const CONNECTED: ArgumentSet<GivenWebhook, AddressPolicy> = arguments!({
     name: NAME.required("The name, 1 to 255 characters.").such_as("\"web shop\""),
     destination_url: DESTINATION_URL.required("The https address that events are posted to."),
-    subscription: SUBSCRIPTION.required(EVENTS_DOCS).such_as("[\"*\"]").named("events"),
+    subscription: SUBSCRIPTION.required(EVENTS_DOCS).such_as("[\"*\"]").with_name("events"),
     api_version: API_VERSION.optional("The API version that bodies are written in; the call's when left out."),
     signature_header: SIGNATURE_HEADER.optional(SIGNATURE_HEADER_DOCS),
 } => (name, destination_url, subscription, api_version, signature_header));

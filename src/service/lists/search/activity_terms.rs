@@ -155,7 +155,7 @@ mod tests {
     }
 
     /// The way in which a text is found in a log with these addresses.
-    fn found(text: &str, emails: &[Email]) -> ActivityTerms {
+    fn terms_of(text: &str, emails: &[Email]) -> ActivityTerms {
         let has = |email: &&Email| email.as_str().contains(&text.to_lowercase());
         let matching = emails.iter().filter(has).cloned().collect();
         ActivityTerms::new(text, Addresses { matching, all: emails.len() })
@@ -165,7 +165,7 @@ mod tests {
     fn a_part_of_an_address_is_found_by_the_addresses() {
         let emails = [email("alice@shop.example"), email("bob@shop.example")];
         for (text, count) in [("alice", 1), ("ALICE@", 1), ("@shop.example", 2), ("nobody@", 0)] {
-            let ActivityTerms::Indexes(indexes) = found(text, &emails) else { panic!("{text}") };
+            let ActivityTerms::Indexes(indexes) = terms_of(text, &emails) else { panic!("{text}") };
             assert_eq!(indexes.len(), count, "{text}");
         }
     }
@@ -175,10 +175,10 @@ mod tests {
         let many: Vec<Email> = (0..=FEW_RANGES).map(|number| email(&format!("p{number}@shop.example"))).collect();
         let expected: Vec<ActivityIndex> = many.iter().cloned().map(ActivityIndex::Email).collect();
         let of_many = ActivityTerms::ManyAddresses { indexes: expected.clone(), text: "@shop".to_owned() };
-        assert_eq!(found("@SHOP", &many), of_many);
-        assert_eq!(found("@shop", &many[1..]), ActivityTerms::Indexes(expected[1..].to_vec()), "few");
+        assert_eq!(terms_of("@SHOP", &many), of_many);
+        assert_eq!(terms_of("@shop", &many[1..]), ActivityTerms::Indexes(expected[1..].to_vec()), "few");
         let others = (0..100).map(|number| email(&format!("p{number}@other.example")));
-        let rare = found("@shop", &many.iter().cloned().chain(others).collect::<Vec<_>>());
+        let rare = terms_of("@shop", &many.iter().cloned().chain(others).collect::<Vec<_>>());
         assert_eq!(rare, ActivityTerms::Indexes(expected), "rare");
     }
 
@@ -189,18 +189,18 @@ mod tests {
         let holding = email(&format!("{PAYMENT}@shop.example"));
         let expected =
             [ActivityIndex::Email(holding.clone()), ActivityIndex::Object(object), ActivityIndex::Parent(payment_id)];
-        let terms = found(&PAYMENT.to_uppercase(), &[holding, email("bob@shop.example")]);
+        let terms = terms_of(&PAYMENT.to_uppercase(), &[holding, email("bob@shop.example")]);
         assert_eq!(terms, ActivityTerms::Indexes(expected.to_vec()));
     }
 
     #[test]
     fn a_part_of_an_id_is_looked_for_on_the_rows() {
         for text in ["pay_", "01h2e8", "y_0", "sam", "w", &PAYMENT[1..], &PAYMENT[..29]] {
-            assert_eq!(found(text, &[]), ActivityTerms::Rows(text.to_owned()), "{text}");
+            assert_eq!(terms_of(text, &[]), ActivityTerms::Rows(text.to_owned()), "{text}");
         }
         for text in ["pay_8", "a_z", "_", "__", "lil", "u", "-", "yy_0", &format!("{PAYMENT}0")] {
             let is_part = text == "_";
-            assert_eq!(matches!(found(text, &[]), ActivityTerms::Rows(_)), is_part, "{text}");
+            assert_eq!(matches!(terms_of(text, &[]), ActivityTerms::Rows(_)), is_part, "{text}");
         }
     }
 }

@@ -68,14 +68,14 @@ fn activity(number: u64, dice: &mut Dice) -> Activity {
     let at = START + number * 700 / 3;
     let counter = u16::try_from(number % 3).expect("small");
     let id = ActivityId::from_raw(RawId::new(IdPosition { millis: at, counter }, number));
-    let actor = match dice.below(4) {
-        0 => Actor::ApiKey(KeyId::from_raw(raw(dice.below(3)))),
+    let actor = match dice.number_below(4) {
+        0 => Actor::ApiKey(KeyId::from_raw(raw(dice.number_below(3)))),
         1 => Actor::User { email: Some(drawn_email(dice)) },
         2 => Actor::User { email: None },
         _ => Actor::System,
     };
-    let which = dice.below(6);
-    let object = match dice.below(5) {
+    let which = dice.number_below(6);
+    let object = match dice.number_below(5) {
         0 => ActivityObject::Payment(payment(which)),
         1 => ActivityObject::Refund(RefundId::from_raw(raw(which))),
         2 => ActivityObject::Dispute(DisputeId::from_raw(raw(which))),
@@ -90,7 +90,7 @@ fn activity(number: u64, dice: &mut Dice) -> Activity {
     Activity {
         parent: dice.once_in(2).then(|| payment(which + 1)),
         user_email: is_about_user.then(|| drawn_email(dice)),
-        plan_switch: dice.once_in(9).then(|| PlanSwitch { new: SCALE.named(), previous: GROWTH.named() }),
+        plan_switch: dice.once_in(9).then(|| PlanSwitch { new: SCALE.named_plan(), previous: GROWTH.named_plan() }),
         ..entry
     }
 }
@@ -144,17 +144,17 @@ struct Query {
 impl Query {
     fn drawn(dice: &mut Dice) -> Query {
         let mut query = Query::default();
-        for _ in 0..=dice.below(3) {
-            match dice.below(8) {
+        for _ in 0..=dice.number_below(3) {
+            match dice.number_below(8) {
                 0 => query.types = Some(vec![dice.pick(&ActivityType::ALL)]),
                 1 => query.types = Some(ActivityType::DISPUTE.to_vec()),
                 2 => query.actor_email = Some(dice.pick(&emails())),
-                3 => query.actor_key = Some(KeyId::from_raw(raw(dice.below(4)))),
+                3 => query.actor_key = Some(KeyId::from_raw(raw(dice.number_below(4)))),
                 4 => query.object = Some(activity(0, dice).object),
-                5 => query.parent = Some(payment(dice.below(6))),
+                5 => query.parent = Some(payment(dice.number_below(6))),
                 6 => {
-                    let from = START + dice.below(ENTRIES * 250);
-                    query.recorded = Some((from, from + dice.below(100_000)));
+                    let from = START + dice.number_below(ENTRIES * 250);
+                    query.recorded = Some((from, from + dice.number_below(100_000)));
                 }
                 _ => query.terms = Some(Query::drawn_terms(dice)),
             }
@@ -164,7 +164,7 @@ impl Query {
 
     fn drawn_terms(dice: &mut Dice) -> String {
         let whole = activity(0, dice).object.id_text();
-        let part = whole[usize::try_from(dice.below(20)).expect("small")..].to_owned();
+        let part = whole[usize::try_from(dice.number_below(20)).expect("small")..].to_owned();
         let words =
             ["ALICE", "@shop", "@rare", "sam", "example", "pay_", "PAY_0", "nobody@", "m", "rfn_", &whole, &part];
         dice.pick(&words).to_owned()
@@ -226,7 +226,7 @@ fn filters_alone_and_together_are_exact_and_page_both_ways() {
     for _ in 0..400 {
         let query = Query::drawn(&mut dice);
         let expected: Vec<Activity> = log.entries.iter().filter(|entry| query.passes(entry)).cloned().collect();
-        let per_page = u16::try_from(1 + dice.below(100)).expect("small");
+        let per_page = u16::try_from(1 + dice.number_below(100)).expect("small");
         let (there, back) = log.walk(&query.selection(), per_page);
         assert_eq!(there, expected, "{query:?}");
         assert_eq!(back, expected, "{query:?} backwards");

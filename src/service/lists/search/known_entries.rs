@@ -10,7 +10,7 @@ use super::merge::EntrySource;
 pub(super) const KNOWN_MAX: usize = 512;
 
 /// The entries that `ids` reads, when they are few enough: it reads at most as many as it is asked for, in any order.
-pub(super) fn known(
+pub(super) fn few_entries(
     ids: impl Fn(usize) -> Result<Vec<PaymentId>, Unreadable>,
 ) -> Result<Option<EntrySource<PaymentIndex>>, Unreadable> {
     let mut found = ids(KNOWN_MAX.saturating_add(1))?;

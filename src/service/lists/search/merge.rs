@@ -172,7 +172,7 @@ impl<'a, I: ListIndex> Intersection<'a, I> {
                 span = span.starting_at(found.id, direction);
                 if agreed >= all {
                     let found = found.clone();
-                    self.rest = span.beyond(found.id, direction);
+                    self.rest = span.part_beyond(found.id, direction);
                     return Ok(WalkStep::Found(found));
                 }
             }

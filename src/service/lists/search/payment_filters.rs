@@ -11,7 +11,7 @@ use till_domain::time::Millis;
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::{MerchantView, PaymentIndex};
 
-use super::known_entries::known;
+use super::known_entries::few_entries;
 use super::merge::EntrySource;
 use super::payment_terms::PaymentTerms;
 use super::search::Selection;
@@ -135,7 +135,7 @@ fn few_payments_or_amounts(
     let (oldest, newest) = (PaymentId::from_bytes([u8::MIN; 16]), PaymentId::from_bytes([u8::MAX; 16]));
     let keys = (range.min_minor, oldest)..=(range.max_minor, newest);
     let scan = |limit| view.scan_keys::<PaymentsByAmount>(keys.clone(), ScanDirection::Forward, limit);
-    if let Some(known) = known(|limit| Ok(scan(limit)?.into_iter().map(|(_, id)| id).collect()))? {
+    if let Some(known) = few_entries(|limit| Ok(scan(limit)?.into_iter().map(|(_, id)| id).collect()))? {
         return Ok(Some(vec![known]));
     }
     let amounts = few_amounts(range, view)?;

@@ -10,7 +10,7 @@ use till_domain::text::{EXTERNAL_ID_MAX_BYTES, Email, ExternalId};
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::{MerchantView, PaymentIndex};
 
-use super::known_entries::known;
+use super::known_entries::few_entries;
 use super::merge::EntrySource;
 use super::search::Selection;
 
@@ -53,7 +53,7 @@ impl PaymentTerms {
             other_customers: email.as_ref().map_or(Ok(Some(Vec::new())), |email| other_customers(email, view))?,
             email,
             last_digits,
-            with_prefix: known(|limit| ids_with_prefix(text, view, limit))?,
+            with_prefix: few_entries(|limit| ids_with_prefix(text, view, limit))?,
             prefix: text.to_owned(),
         })
     }

@@ -77,18 +77,18 @@ fn is_captured(status: PaymentStatus) -> bool {
 
 /// The address that a payment of a customer shows: its own, another's, or one that many customers gave.
 fn shown_email(customer: u64, dice: &mut Dice) -> Email {
-    match dice.below(4) {
-        0 => email(dice.below(CUSTOMERS)),
+    match dice.number_below(4) {
+        0 => email(dice.number_below(CUSTOMERS)),
         1 => Email::new("shared@shop.example").expect("an address of a test"),
         _ => email(customer),
     }
 }
 
 fn payment(number: u64, dice: &mut Dice) -> Payment {
-    let at = START + number * STEP_MS + dice.below(STEP_MS);
+    let at = START + number * STEP_MS + dice.number_below(STEP_MS);
     let status = dice.pick(&PaymentStatus::ALL);
     // Some are captured at once, others days later.
-    let delay = if dice.once_in(2) { dice.below(2_000) } else { dice.below(6 * DAY_MILLIS) };
+    let delay = if dice.once_in(2) { dice.number_below(2_000) } else { dice.number_below(6 * DAY_MILLIS) };
     let capture = is_captured(status).then(|| Capture {
         amount_minor: 1,
         fee_minor: 0,
@@ -96,13 +96,14 @@ fn payment(number: u64, dice: &mut Dice) -> Payment {
         at: Millis(at + delay),
         settles_at: Millis(at + delay),
     });
-    let customer = dice.once_in(2).then(|| dice.below(CUSTOMERS));
+    let customer = dice.once_in(2).then(|| dice.number_below(CUSTOMERS));
     let id = PaymentId::from_raw(RawId::new(IdPosition { millis: at, counter: 0 }, number));
     let external_id = dice.once_in(2).then(|| {
         let prefix = dice.pick(&["order-", "Order-", "inv ", "4242", "c1@shop.example"]);
         ExternalId::new(format!("{prefix}{number}")).expect("an identifier of a test")
     });
-    let money = if dice.once_in(2) { money(dice.pick(&[100, 250, 9_900])) } else { money(1 + dice.below(5_000)) };
+    let money =
+        if dice.once_in(2) { money(dice.pick(&[100, 250, 9_900])) } else { money(1 + dice.number_below(5_000)) };
     let session = (SessionId::from_raw(raw(number)), money, instrument(dice));
     let return_url = ReturnUrl::new("https://shop.example/done").expect("a URL");
     Payment {
@@ -211,7 +212,7 @@ impl Shop {
     }
 
     /// Both walks of the pages that a filter has.
-    fn found(&self, filters: &PaymentFilters, per_page: u16) -> (Vec<Payment>, Vec<Payment>) {
+    fn page_both_ways(&self, filters: &PaymentFilters, per_page: u16) -> (Vec<Payment>, Vec<Payment>) {
         let selection = filters.select_from(&self.list.view()).unwrap_or_else(|error| panic!("{error:?}"));
         self.list.walk(&selection, per_page, |payment| payment.id)
     }
@@ -257,7 +258,7 @@ impl Shop {
             "C1@SHOP.example".to_owned(),
             "nobody@shop.example".to_owned(),
             "shared@shop.example".to_owned(),
-            customer_id(dice.below(CUSTOMERS)).to_string(),
+            customer_id(dice.number_below(CUSTOMERS)).to_string(),
             payment.id.to_string().to_uppercase(),
             refund,
             own,
@@ -268,16 +269,16 @@ impl Shop {
     fn drawn_filters(&self, dice: &mut Dice) -> PaymentFilters {
         let mut filters = PaymentFilters::default();
         let span = |dice: &mut Dice| {
-            let from = START + dice.below(PAYMENTS * STEP_MS);
-            let (from, length) = match dice.below(3) {
-                0 => (from / DAY_MILLIS * DAY_MILLIS, DAY_MILLIS * (1 + dice.below(20))),
-                1 => (from, dice.below(10 * DAY_MILLIS)),
+            let from = START + dice.number_below(PAYMENTS * STEP_MS);
+            let (from, length) = match dice.number_below(3) {
+                0 => (from / DAY_MILLIS * DAY_MILLIS, DAY_MILLIS * (1 + dice.number_below(20))),
+                1 => (from, dice.number_below(10 * DAY_MILLIS)),
                 _ => (from, u64::MAX - from),
             };
             if dice.once_in(6) { (Millis(0), Millis(from)) } else { (Millis(from), Millis(from + length)) }
         };
-        for _ in 0..=dice.below(3) {
-            match dice.below(7) {
+        for _ in 0..=dice.number_below(3) {
+            match dice.number_below(7) {
                 0 => filters.status = Some(dice.pick(&PaymentStatus::ALL)),
                 1 => filters.method = Some(dice.pick(&PaymentMethod::ALL)),
                 2 => filters.created = Some(span(dice)),
@@ -287,7 +288,7 @@ impl Shop {
                     let max_minor = min_minor + dice.pick(&[0, 0, 10, 150, 10_000]);
                     filters.amount = Some(AmountRange { min_minor, max_minor });
                 }
-                5 => filters.customer_id = Some(customer_id(dice.below(CUSTOMERS + 1))),
+                5 => filters.customer_id = Some(customer_id(dice.number_below(CUSTOMERS + 1))),
                 _ => filters.terms = Some(self.drawn_terms(dice)),
             }
         }
@@ -303,8 +304,8 @@ fn filters_of_payments_are_exact_and_page_both_ways() {
     for _ in 0..400 {
         let filters = shop.drawn_filters(&mut dice);
         let expected = shop.expected(&filters);
-        let per_page = u16::try_from(1 + dice.below(100)).expect("small");
-        let (there, back) = shop.found(&filters, per_page);
+        let per_page = u16::try_from(1 + dice.number_below(100)).expect("small");
+        let (there, back) = shop.page_both_ways(&filters, per_page);
         assert!(there == expected, "{filters:?}: {} found, {} expected", there.len(), expected.len());
         assert!(back == expected, "{filters:?}, backwards");
         found += expected.len();
@@ -319,7 +320,7 @@ fn each_status_and_method_is_found_and_no_other() {
     for status in PaymentStatus::ALL {
         for method in PaymentMethod::ALL {
             let filters = PaymentFilters { status: Some(status), method: Some(method), ..PaymentFilters::default() };
-            let (there, _) = shop.found(&filters, 100);
+            let (there, _) = shop.page_both_ways(&filters, 100);
             assert!(there.len() > 5, "{status:?} {method:?}: {}", there.len());
             assert!(there == shop.expected(&filters), "{status:?} {method:?}");
         }
@@ -336,7 +337,7 @@ fn a_text_or_range_that_many_payments_have_is_found_on_the_rows() {
     for filters in [by_text("o"), by_text("4"), by_text("order"), by_amount] {
         let expected = shop.expected(&filters);
         assert!(expected.len() > KNOWN_MAX || filters.terms.is_some(), "{filters:?}: {}", expected.len());
-        let (there, back) = shop.found(&filters, 100);
+        let (there, back) = shop.page_both_ways(&filters, 100);
         assert!(there == expected && back == expected, "{filters:?}: {} and {}", there.len(), expected.len());
     }
 }

@@ -83,7 +83,7 @@ impl<I: ListIndex> Selection<I> {
 
     /// Keeps the entries that were recorded from one instant, inclusive, to another, exclusive.
     pub(crate) fn recorded(&mut self, from: Millis, until: Millis) {
-        self.span = IdSpan::made(from, until);
+        self.span = IdSpan::made_between(from, until);
     }
 
     /// Keeps the entries whose rows pass a check.
@@ -134,7 +134,7 @@ where
     ListKey<I>: Display,
 {
     let Window { entries, beside } = Search { view: &reader.view(), selection }.page(request).await?;
-    Ok(Page::found(request, entries, |(id, _)| *id, beside).without_ids())
+    Ok(Page::of_found(request, entries, |(id, _)| *id, beside).without_ids())
 }
 
 /// Entries, newest first, and whether there are more on either side.

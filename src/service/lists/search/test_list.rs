@@ -54,17 +54,17 @@ impl RowReader for Rows {
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    pub(super) fn below(&mut self, end: u64) -> u64 {
+    pub(super) fn number_below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
 
     pub(super) fn once_in(&mut self, times: u64) -> bool {
-        self.below(times) == 0
+        self.number_below(times) == 0
     }
 
     pub(super) fn pick<T: Clone>(&mut self, of: &[T]) -> T {
-        of[usize::try_from(self.below(u64::try_from(of.len()).expect("small"))).expect("small")].clone()
+        of[usize::try_from(self.number_below(u64::try_from(of.len()).expect("small"))).expect("small")].clone()
     }
 }
 

@@ -110,7 +110,7 @@ impl Checkpointer {
     }
 
     /// The note in the data directory about a shelf outside of it; a shelf inside has no disk of its own.
-    fn known(&self) -> Option<LastUsedDirectory> {
+    fn note_of_shelf(&self) -> Option<LastUsedDirectory> {
         let data = self.engine.directory();
         let is_inside = self.shelf.directory().starts_with(data);
         (!is_inside).then(|| LastUsedDirectory::of(data, KNOWN_FILE))
@@ -151,7 +151,7 @@ impl Checkpointer {
         self.refuse_damage()?;
         // The reserved disk space is not for copies.
         self.engine.admit(0).map_err(|reason| CheckpointError::Copy { what: "the database", reason })?;
-        let known = self.known();
+        let known = self.note_of_shelf();
         self.refuse_missing_shelf(known.as_ref())?;
         let _lock = self.shelf.lock()?;
         if let Some(known) = known {
@@ -204,7 +204,7 @@ impl Checkpointer {
     ) -> Result<Manifest, CheckpointError> {
         let (staging, unfinished) = (self.staging(), self.shelf.unfinished(wanted.name));
         let commits = || self.engine.last_commit();
-        let mut throttle = Throttle::beside(&commits);
+        let mut throttle = Throttle::new(&commits);
         self.refuse_without_space(&staging)?;
         let tables_read_at_ms = self.inspect(&staging, &mut throttle)?.unwrap_or(wanted.taken_at_ms);
         let moved = move_all(&staging, &unfinished, &mut throttle);

@@ -69,7 +69,7 @@ pub(super) struct ShelfLock(#[expect(dead_code, reason = "its lock goes with it"
 impl Shelf {
     /// The shelf at a directory, which may be missing.
     #[must_use]
-    pub fn at(directory: impl Into<PathBuf>) -> Shelf {
+    pub fn in_directory(directory: impl Into<PathBuf>) -> Shelf {
         Shelf { directory: directory.into(), data: None }
     }
 

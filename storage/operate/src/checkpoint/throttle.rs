@@ -21,7 +21,7 @@ pub(super) struct Throttle<'c> {
 
 impl<'c> Throttle<'c> {
     /// Begins the work; `commits` returns the last commit.
-    pub(super) fn beside(commits: &'c dyn Fn() -> CommitNumber) -> Throttle<'c> {
+    pub(super) fn new(commits: &'c dyn Fn() -> CommitNumber) -> Throttle<'c> {
         Throttle { commits, seen: commits(), paused_at: Instant::now() }
     }
 
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(pause_after(Duration::from_secs(3)), PAUSE_MAX);
         let last = Cell::new(0);
         let commits = || CommitNumber(last.get());
-        let mut throttle = Throttle::beside(&commits);
+        let mut throttle = Throttle::new(&commits);
         for number in 1..=3 {
             let begun = Instant::now();
             thread::sleep(Duration::from_millis(2));
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn without_a_commit_there_is_no_pause() {
-        let mut throttle = Throttle::beside(&|| CommitNumber(7));
+        let mut throttle = Throttle::new(&|| CommitNumber(7));
         thread::sleep(Duration::from_millis(1));
         let paused_at = throttle.paused_at;
         throttle.pause();
@@ -102,7 +102,7 @@ mod tests {
             pauses.set(pauses.get() + 1);
             CommitNumber(0)
         };
-        let mut throttle = Throttle::beside(&commits);
+        let mut throttle = Throttle::new(&commits);
         pauses.set(0);
         let read = checksum::of(File::open(&shared).expect("it is there"), &mut throttle).expect("readable");
         assert_eq!((read, pauses.replace(0)), ((5 * 1024 * 1024, blake3::hash(&bytes)), 5));

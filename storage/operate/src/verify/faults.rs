@@ -40,12 +40,12 @@ impl FaultCounts {
     }
 
     /// The sum of both.
-    pub(super) const fn with(self, others: FaultCounts) -> FaultCounts {
+    pub(super) const fn plus(self, others: FaultCounts) -> FaultCounts {
         FaultCounts { all: self.all + others.all, harmless: self.harmless + others.harmless }
     }
 
     /// The difference of both.
-    pub(super) const fn without(self, others: FaultCounts) -> FaultCounts {
+    pub(super) const fn minus(self, others: FaultCounts) -> FaultCounts {
         FaultCounts {
             all: self.all.saturating_sub(others.all),
             harmless: self.harmless.saturating_sub(others.harmless),
@@ -88,7 +88,7 @@ impl Faults {
 
     /// Adds faults by number only.
     pub(super) const fn add_counted_only(&mut self, counted_only: FaultCounts) {
-        self.counts = self.counts.with(counted_only);
+        self.counts = self.counts.plus(counted_only);
     }
 
     pub(super) fn into_parts(self) -> (Vec<Fault>, FaultCounts) {

@@ -109,7 +109,7 @@ struct FaultsByMerchant {
 impl FaultsByMerchant {
     fn note(&mut self, merchant_id: MerchantId, faults: Faults) {
         let (kept, counts) = faults.into_parts();
-        self.counts = self.counts.with(counts);
+        self.counts = self.counts.plus(counts);
         self.kept.extend(kept.into_iter().enumerate().map(|(number, fault)| ((merchant_id, number), fault)));
         while self.kept.len() > self.kept_max {
             self.kept.pop_last();
@@ -118,7 +118,7 @@ impl FaultsByMerchant {
 
     /// Adds all of them after other faults.
     fn tell(self, faults: &mut Faults) {
-        faults.add_counted_only(self.counts.without(FaultCounts::of(self.kept.values())));
+        faults.add_counted_only(self.counts.minus(FaultCounts::of(self.kept.values())));
         self.kept.into_values().for_each(|fault| faults.add(fault.merchant_id, fault.location, fault.wrong));
     }
 }

@@ -87,7 +87,7 @@ impl RestoreWorld {
         let mut book = RocksBook::open(&self.engine.directory().join("sandbox")).expect("it is new");
         let lines: Vec<_> = lines.entries().map(|line| line.expect("sound")).collect();
         book.write(&lines).expect("it is open");
-        let shelf = Shelf::at(self.at("checkpoints"));
+        let shelf = Shelf::in_directory(self.at("checkpoints"));
         let checkpointer = Checkpointer::new(
             Arc::clone(&self.engine),
             vec![BookBeside { directory: "sandbox", book: Box::new(book) }],
