@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use till_domain::ids::Id;
 
 use super::api_error::ApiError;
-use super::declaration::{Argument, ValueType, page_arguments};
-use super::field::{self, PageRequest};
+use super::declaration::{Argument, ValueType, list_page_arguments};
+use super::field::{self, ListPageRequest};
 use super::fields::Fields;
 use super::json::Json;
 
@@ -169,32 +169,32 @@ pub const fn id<T: Id>() -> Field<T> {
 }
 
 /// The three arguments that select a page of a list.
-pub struct PageArguments<K> {
+pub struct ListPageArguments<K> {
     kind: PhantomData<fn() -> K>,
 }
 
 /// The page of a list of objects with ids of this kind.
-pub const fn page<K: Id>() -> PageArguments<K> {
-    PageArguments { kind: PhantomData }
+pub const fn list_page<K: Id>() -> ListPageArguments<K> {
+    ListPageArguments { kind: PhantomData }
 }
 
-impl<K: Id> PageArguments<K> {
+impl<K: Id> ListPageArguments<K> {
     /// The same: the arguments have names of their own.
-    pub const fn or_named(self, _: &'static str) -> PageArguments<K> {
+    pub const fn or_named(self, _: &'static str) -> ListPageArguments<K> {
         self
     }
 
     /// Their part of a declaration.
     pub const fn list(&self) -> ArgumentList {
-        ArgumentList::NONE.with(&page_arguments(K::PREFIX))
+        ArgumentList::NONE.with(&list_page_arguments(K::PREFIX))
     }
 }
 
-impl<K: Id, X> ReadArguments<X> for PageArguments<K> {
-    type Value = PageRequest<K>;
+impl<K: Id, X> ReadArguments<X> for ListPageArguments<K> {
+    type Value = ListPageRequest<K>;
 
-    fn read(&self, fields: &mut Fields<'_>, _: &X) -> Option<PageRequest<K>> {
-        field::page(fields, |value| field::from_text(K::DESCRIPTION, str::parse::<K>)(value))
+    fn read(&self, fields: &mut Fields<'_>, _: &X) -> Option<ListPageRequest<K>> {
+        field::list_page(fields, |value| field::from_text(K::DESCRIPTION, str::parse::<K>)(value))
     }
 }
 
@@ -268,7 +268,7 @@ impl Fields<'_> {
 ///
 /// A line has the name under which the value is used, and the argument: its kind, required or optional, and its
 /// description. It is also the name in the body unless the argument has one (`named`). A line may also be an argument
-/// that several endpoints share, a whole [`ArgumentSet`] or a [`page`].
+/// that several endpoints share, a whole [`ArgumentSet`] or a [`list_page`].
 ///
 /// ```ignore
 /// const CAPTURE: ArgumentSet<CapturePayment> = arguments!(CapturePayment {

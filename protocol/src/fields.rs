@@ -217,7 +217,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::declaration::{Argument, Flags, Package, Returns, ValueType, page_arguments};
+    use crate::declaration::{Argument, Flags, Package, Returns, ValueType, list_page_arguments};
     use crate::field;
     use crate::json::parse_object;
 
@@ -237,7 +237,7 @@ mod tests {
         flags: Flags::COMMAND,
     };
 
-    static LIST: Declaration = Declaration { name: "list-payments", arguments: &page_arguments("pay"), ..CAPTURE };
+    static LIST: Declaration = Declaration { name: "list-payments", arguments: &list_page_arguments("pay"), ..CAPTURE };
 
     static SET: Declaration = Declaration {
         name: "add-to-metadata-set",

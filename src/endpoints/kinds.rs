@@ -8,14 +8,14 @@ use till_domain::ids::{CheckoutId, Id, IdOrExternalId, SessionId};
 use till_domain::records::{Rows, Table};
 use till_domain::text::ExternalId;
 use till_protocol::api_error::ApiError;
-use till_protocol::arguments::{ArgumentSet, Required, page};
+use till_protocol::arguments::{ArgumentSet, Required, list_page};
 use till_protocol::dispatch::{Call, Reply};
-use till_protocol::field::PageRequest;
+use till_protocol::field::ListPageRequest;
 use till_storage::shapes::StoredTable;
 
 use super::created_at::{CreatedAt, MerchantClock};
 use crate::access::MerchantCaller;
-use crate::service::{Reader, Service, Shared, read_index_span, read_page, read_span};
+use crate::service::{Reader, Service, Shared, read_index_span, read_list_page, read_span};
 
 /// A kind of object, by the table of its rows.
 pub(super) trait Kind: StoredTable<Key: Id> {
@@ -177,15 +177,15 @@ pub(super) async fn find<T: NamedKind + Kind>(service: Shared, call: Call<Mercha
 
 /// Answers a page of all objects, newest first.
 pub(super) async fn list<T: Kind>(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let request = call.fields().parse(&page::<T::Key>())?;
+    let request = call.fields().parse(&list_page::<T::Key>())?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let context = T::context(&service, &reader)?;
-    let page = read_page::<T>(&reader, request)?;
-    Reply::page(&page.try_map(|row| T::form(row, &context, &reader))?)
+    let page = read_list_page::<T>(&reader, request)?;
+    Reply::list_page(&page.try_map(|row| T::form(row, &context, &reader))?)
 }
 
 /// The arguments of a list of the objects with a status.
-pub(super) type StatusFilters<K, S> = (PageRequest<K>, Option<S>, CreatedAt);
+pub(super) type StatusFilters<K, S> = (ListPageRequest<K>, Option<S>, CreatedAt);
 
 /// Answers a page of the objects of a time, with a status when one is given, by the index `I`.
 pub(super) async fn list_by_status<I, T, S>(
@@ -208,5 +208,5 @@ where
     };
     let context = T::context(&service, &reader)?;
     let page = page.try_map(|row| T::form(row, &context, &reader))?;
-    Reply::page(&page.carrying(&[("status", status.map(|status| name(status).to_owned())), created.filter_text()]))
+    Reply::list_page(&page.carrying(&[("status", status.map(|status| name(status).to_owned())), created.filter_text()]))
 }

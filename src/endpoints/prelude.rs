@@ -7,9 +7,9 @@ pub(super) use crate::access::{MerchantCaller, Operator};
 pub(super) use crate::service::{Reader, Service, Shared};
 pub(super) use till_domain::ids::IdOrExternalId;
 pub(super) use till_protocol::api_error::{ApiError, Code};
-pub(super) use till_protocol::arguments::{ArgumentSet, Field, Optional, Required, arguments, page};
+pub(super) use till_protocol::arguments::{ArgumentSet, Field, Optional, Required, arguments, list_page};
 pub(super) use till_protocol::declaration::{
-    Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType, page_arguments, words_of,
+    Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType, list_page_arguments, words_of,
 };
 pub(super) use till_protocol::dispatch::{Call, Reply};
-pub(super) use till_protocol::field::PageRequest;
+pub(super) use till_protocol::field::ListPageRequest;

@@ -13,9 +13,9 @@ pub(crate) use callers::{
 pub(crate) use callers::{framed_at, in_ascii, origin_of, parse_with_secret};
 pub(crate) use lists::{
     ActivityTerms, AmountRange, EveryMerchant, FilterText, Filtered, FoundMetadata, IdSpan, ItemPage, ItemRange,
-    MetadataReader, OwnedPayment, PAGE_ITEMS_MAX, Page, PaymentClue, PaymentFilters, PaymentSearch, Selection,
-    entries_of_payment, open_action, read_index_page, read_index_span, read_page, read_page_with_ids, read_span,
-    rows_of_index, search,
+    ListPage, MetadataReader, OwnedPayment, PAGE_ITEMS_MAX, PaymentClue, PaymentFilters, PaymentSearch, Selection,
+    entries_of_payment, open_action, read_index_span, read_list_page, read_list_page_of_index, read_list_page_with_ids,
+    read_span, rows_of_index, search,
 };
 pub use operations::NoteFiles;
 pub(crate) use operations::{

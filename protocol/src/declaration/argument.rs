@@ -71,7 +71,7 @@ impl Argument {
 
 /// The arguments of a list without filters, whose entries have ids with this prefix; `field::page` reads them.
 #[must_use]
-pub const fn page_arguments(prefix: &'static str) -> [Argument; 3] {
+pub const fn list_page_arguments(prefix: &'static str) -> [Argument; 3] {
     let per_page = ValueType::integer(1, PER_PAGE_MAX as u64, PER_PAGE_DEFAULT as u64);
     [
         Argument::optional("per_page", per_page, "Entries per page, 1 to 100; 25 when left out.").in_examples(),

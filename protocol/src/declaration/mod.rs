@@ -10,7 +10,7 @@ mod returns;
 mod value_type;
 mod words;
 
-pub use argument::{Argument, PER_PAGE_DEFAULT, PER_PAGE_MAX, page_arguments};
+pub use argument::{Argument, PER_PAGE_DEFAULT, PER_PAGE_MAX, list_page_arguments};
 pub use delivery::DeliveryDeclaration;
 pub use endpoint::{Declaration, DeclaredError, Flags, Package};
 pub use openapi::openapi_document;

@@ -26,7 +26,7 @@ pub enum Returns {
     /// One object.
     Object(&'static ObjectType),
     /// A page of objects, with the bodies of the calls for the adjacent pages.
-    Page(&'static ObjectType),
+    ListPage(&'static ObjectType),
 }
 
 impl Returns {
@@ -42,7 +42,7 @@ impl Returns {
             Returns::Array(entries) => ValueType::Array(entries),
             Returns::Any(_) | Returns::AnyOf(_) => ValueType::ANY,
             Returns::Object(object) => ValueType::Object(object),
-            Returns::Page(_) => ValueType::AnyObject,
+            Returns::ListPage(_) => ValueType::AnyObject,
         }
     }
 
@@ -50,7 +50,7 @@ impl Returns {
     #[must_use]
     pub fn objects(&self) -> Vec<&'static ObjectType> {
         match self {
-            Returns::Object(object) | Returns::Page(object) => vec![object],
+            Returns::Object(object) | Returns::ListPage(object) => vec![object],
             Returns::AnyOf(objects) => objects.to_vec(),
             Returns::Array(entries) => entries.object().into_iter().collect(),
             Returns::Id(_)
@@ -66,7 +66,7 @@ impl Returns {
     #[must_use]
     pub fn example(&self, arguments: &[Argument]) -> Option<Value> {
         match self {
-            Returns::Page(object) => Some(page_example(object, arguments)),
+            Returns::ListPage(object) => Some(page_example(object, arguments)),
             Returns::AnyOf(objects) => objects.first().map(|object| object.example()),
             Returns::Integer => Some(3.into()),
             Returns::Any(json) => Some(serde_json::from_str(json).expect("an example is written as JSON")),
@@ -82,7 +82,7 @@ impl Returns {
     /// True when the answer is a page.
     #[must_use]
     pub const fn is_page(&self) -> bool {
-        matches!(self, Returns::Page(_))
+        matches!(self, Returns::ListPage(_))
     }
 }
 

@@ -217,7 +217,7 @@ impl Reply {
     ///
     /// # Errors
     /// [`ApiError::for_worker_pool`] when the page is large and this thread reads requests.
-    pub fn page(page: &impl Serialize) -> Result<Reply, ApiError> {
+    pub fn list_page(page: &impl Serialize) -> Result<Reply, ApiError> {
         let mut json = Vec::with_capacity(4 * 1024);
         match serde_json::to_writer(Bounded(&mut json), page) {
             Ok(()) => String::from_utf8(json).map(Reply::from_json).map_err(|_| ApiError::unhandled()),

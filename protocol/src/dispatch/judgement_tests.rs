@@ -17,7 +17,7 @@ use super::large_answers::{UNFETCHED_BYTES_MAX, reserve};
 use super::{Call, Dispatcher, Entrance, Reply, endpoint};
 use crate::api_error::{ApiError, Code};
 use crate::connection::{ConnectionLimits, ShareOf};
-use crate::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType, page_arguments};
+use crate::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType, list_page_arguments};
 use crate::field;
 use crate::transport::{Listener, ListenerSettings, ReservedAddress};
 use crate::version::ApiVersion;
@@ -37,7 +37,7 @@ pub(super) static ECHO: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 static LIST: Declaration =
-    Declaration { name: "list-nothing", arguments: &page_arguments("tst"), flags: Flags::QUERY, ..ECHO };
+    Declaration { name: "list-nothing", arguments: &list_page_arguments("tst"), flags: Flags::QUERY, ..ECHO };
 static PANIC: Declaration = Declaration { name: "panic-now", arguments: &[], ..ECHO };
 static SDK: Declaration =
     Declaration { name: "check-status", package: Package::Sdk, flags: Flags::OPEN_COMMAND, ..ECHO };

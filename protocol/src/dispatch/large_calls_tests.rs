@@ -41,7 +41,7 @@ async fn name_thread((): (), call: Call<Key>) -> Result<Reply, ApiError> {
 async fn list_letters(begun: Begun, call: Call<Key>) -> Result<Reply, ApiError> {
     begun.fetch_add(1, Ordering::SeqCst);
     let count = text(&call)?.parse().unwrap_or_else(|error| panic!("{error}"));
-    Reply::page(&json!({ "thread": this_thread(), "letters": "x".repeat(count) }))
+    Reply::list_page(&json!({ "thread": this_thread(), "letters": "x".repeat(count) }))
 }
 
 /// Answers as many letters as its text names.

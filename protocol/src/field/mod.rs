@@ -9,6 +9,6 @@ mod text;
 
 pub use address::{email, mobile, return_url};
 pub use amount::{amount, signed_amount};
-pub use page::{PageRequest, page};
+pub use page::{ListPageRequest, list_page};
 pub use scalar::{boolean, integer, one_of};
 pub use text::{from_text, name, text};

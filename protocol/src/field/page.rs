@@ -10,16 +10,19 @@ use crate::json::Json;
 
 /// The requested page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageRequest<K> {
+pub struct ListPageRequest<K> {
     /// The limit of entries on it.
     pub per_page: u16,
     /// Its start; None for the newest entry.
     pub cursor: Option<Cursor<K>>,
 }
 
-/// Reads `per_page`, `after` and `before` (declared as `page_arguments`); `parse_cursor` reads an id.
+/// Reads `per_page`, `after` and `before` (declared as `list_page_arguments`); `parse_cursor` reads an id.
 /// None when any of them is faulty.
-pub fn page<K>(fields: &mut Fields<'_>, parse_cursor: impl Fn(&Json) -> Result<K, String>) -> Option<PageRequest<K>> {
+pub fn list_page<K>(
+    fields: &mut Fields<'_>,
+    parse_cursor: impl Fn(&Json) -> Result<K, String>,
+) -> Option<ListPageRequest<K>> {
     let per_page = fields.optional("per_page", integer(1..=PER_PAGE_MAX));
     let after = fields.optional("after", &parse_cursor);
     let before = fields.optional("before", &parse_cursor);
@@ -28,14 +31,14 @@ pub fn page<K>(fields: &mut Fields<'_>, parse_cursor: impl Fn(&Json) -> Result<K
         return None;
     }
     let cursor = after.map(Cursor::After).or(before.map(Cursor::Before));
-    Some(PageRequest { per_page: per_page.unwrap_or(PER_PAGE_DEFAULT), cursor })
+    Some(ListPageRequest { per_page: per_page.unwrap_or(PER_PAGE_DEFAULT), cursor })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::api_error::ApiError;
-    use crate::declaration::{Declaration, Flags, Package, Returns, page_arguments};
+    use crate::declaration::{Declaration, Flags, Package, Returns, list_page_arguments};
     use crate::field::text;
     use crate::json::parse_object;
 
@@ -45,29 +48,35 @@ mod tests {
         group: "balance",
         summary: "",
         docs: "",
-        arguments: &page_arguments("tst"),
+        arguments: &list_page_arguments("tst"),
         returns: Returns::Any("null"),
         errors: &[],
         flags: Flags::QUERY,
     };
 
-    fn read(body: &str) -> Result<PageRequest<String>, ApiError> {
+    fn read(body: &str) -> Result<ListPageRequest<String>, ApiError> {
         let body = parse_object(body.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
         let mut fields = Fields::new(&LIST, &body);
-        let page = page(&mut fields, |value| text(1..=9)(value));
+        let page = list_page(&mut fields, |value| text(1..=9)(value));
         fields.finish(|| page)
     }
 
     #[test]
     fn an_empty_body_asks_for_the_first_twenty_five() {
-        assert_eq!(read("{}").ok(), Some(PageRequest { per_page: 25, cursor: None }));
-        assert_eq!(read(r#"{"per_page":null,"after":null}"#).ok(), Some(PageRequest { per_page: 25, cursor: None }));
+        assert_eq!(read("{}").ok(), Some(ListPageRequest { per_page: 25, cursor: None }));
+        assert_eq!(
+            read(r#"{"per_page":null,"after":null}"#).ok(),
+            Some(ListPageRequest { per_page: 25, cursor: None })
+        );
     }
 
     #[test]
     fn a_cursor_asks_for_the_entries_next_to_it() {
         let after = Some(Cursor::After("x".to_owned()));
-        assert_eq!(read(r#"{"after":"x","per_page":100.0}"#).ok(), Some(PageRequest { per_page: 100, cursor: after }));
+        assert_eq!(
+            read(r#"{"after":"x","per_page":100.0}"#).ok(),
+            Some(ListPageRequest { per_page: 100, cursor: after })
+        );
         assert_eq!(read(r#"{"before":"x"}"#).ok().and_then(|page| page.cursor), Some(Cursor::Before("x".to_owned())));
     }
 

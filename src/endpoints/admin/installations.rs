@@ -14,7 +14,7 @@ use super::identifier::identifier_on;
 use crate::endpoints::forms::{NAME, checked, own_text, printable, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::installation::{INSTALLATION, InstallationShape};
-use crate::service::{read_page, reply_of};
+use crate::service::{read_list_page, reply_of};
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&ADD_INSTALLATION, &ByOperator(ADDED, Command::AddInstallation)),
@@ -60,16 +60,16 @@ static ADD_INSTALLATION: Declaration = Declaration {
     ..Declaration::command(Package::Admin, "installations")
 };
 
-const LIST: ArgumentSet<(MerchantId, PageRequest<InstallationId>)> = arguments!({
+const LIST: ArgumentSet<(MerchantId, ListPageRequest<InstallationId>)> = arguments!({
     merchant_id: MERCHANT_ARGUMENT,
-    page: page::<InstallationId>(),
+    page: list_page::<InstallationId>(),
 } => (merchant_id, page));
 
 static LIST_INSTALLATIONS: Declaration = Declaration {
     name: "list-installations",
     summary: "Lists a merchant's installations, newest first.",
     arguments: LIST.declared,
-    returns: Returns::Page(&INSTALLATION),
+    returns: Returns::ListPage(&INSTALLATION),
     errors: &[MERCHANT_NOT_FOUND],
     ..Declaration::query(Package::Admin, "installations")
 };
@@ -108,9 +108,9 @@ static REMOVE_INSTALLATION: Declaration = Declaration {
 async fn list_installations(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let (merchant_id, request) = call.fields().parse(&LIST)?;
     check_exists(&service, merchant_id)?;
-    let page = read_page::<Installations>(&service.reader(merchant_id).await?, request)?;
+    let page = read_list_page::<Installations>(&service.reader(merchant_id).await?, request)?;
     let page = page.map(|installation: &Installation| InstallationShape::new(installation));
-    Reply::page(&page.carrying(&[("merchant_id", Some(merchant_id.to_string()))]))
+    Reply::list_page(&page.carrying(&[("merchant_id", Some(merchant_id.to_string()))]))
 }
 
 /// `POST /admin/update-installation`

@@ -10,7 +10,7 @@ use till_domain::text::Name;
 use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, check_exists};
 use crate::endpoints::key_making::{GENERATE_KEY_DOCS, GENERATED_KEY, KEY_ARGUMENT, NEW_KEY, NewKey, generate};
 use crate::endpoints::prelude::*;
-use crate::service::{EveryMerchant, read_page, refused};
+use crate::service::{EveryMerchant, read_list_page, refused};
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&GENERATE_KEY, &generate_key),
@@ -80,14 +80,14 @@ static FIND_KEY: Declaration = Declaration {
     ..Declaration::query(Package::Admin, "keys")
 };
 
-const LIST: ArgumentSet<(MerchantId, PageRequest<KeyId>)> =
-    arguments!({ merchant_id: MERCHANT_ARGUMENT, page: page::<KeyId>() } => (merchant_id, page));
+const LIST: ArgumentSet<(MerchantId, ListPageRequest<KeyId>)> =
+    arguments!({ merchant_id: MERCHANT_ARGUMENT, page: list_page::<KeyId>() } => (merchant_id, page));
 
 static LIST_KEYS: Declaration = Declaration {
     name: "list-keys",
     summary: "Lists a merchant's API keys, revoked and expired ones too, newest first.",
     arguments: LIST.declared,
-    returns: Returns::Page(&MERCHANT_KEY),
+    returns: Returns::ListPage(&MERCHANT_KEY),
     errors: &[MERCHANT_NOT_FOUND],
     ..Declaration::query(Package::Admin, "keys")
 };
@@ -118,9 +118,9 @@ async fn list_keys(service: Shared, call: Call<Operator>) -> Result<Reply, ApiEr
     let (merchant_id, request) = call.fields().parse(&LIST)?;
     check_exists(&service, merchant_id)?;
     let reader = service.reader(merchant_id).await?;
-    let (owner, page) = (KeyOwner::read(&reader)?, read_page::<ApiKeys>(&reader, request)?);
+    let (owner, page) = (KeyOwner::read(&reader)?, read_list_page::<ApiKeys>(&reader, request)?);
     let neighbours = [("merchant_id", Some(merchant_id.to_string()))];
-    Reply::page(
+    Reply::list_page(
         &page.map(|key| MerchantKeyShape::new(&owner, key, service.last_used().of(key.id))).carrying(&neighbours),
     )
 }

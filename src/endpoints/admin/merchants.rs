@@ -16,7 +16,7 @@ use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, c
 use crate::endpoints::forms::{ACCOUNT_CURRENCY, BOOLEAN, CLEAR_EMAIL, NAME, TIME_ZONE, whole_number};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::merchant::{MERCHANT, MerchantShape};
-use crate::service::{read_page_with_ids, reply_of};
+use crate::service::{read_list_page_with_ids, reply_of};
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[
     Endpoint(&CREATE_MERCHANT, &create_merchant),
@@ -106,8 +106,8 @@ static FIND_MERCHANT: Declaration = Declaration {
 static LIST_MERCHANTS: Declaration = Declaration {
     name: "list-merchants",
     summary: "Lists the merchants, newest first.",
-    arguments: &page_arguments(MerchantId::PREFIX),
-    returns: Returns::Page(&MERCHANT),
+    arguments: &list_page_arguments(MerchantId::PREFIX),
+    returns: Returns::ListPage(&MERCHANT),
     ..Declaration::query(Package::Admin, "merchants")
 };
 
@@ -212,14 +212,14 @@ async fn find_merchant(service: Shared, call: Call<Operator>) -> Result<Reply, A
 
 /// `POST /admin/list-merchants`
 async fn list_merchants(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    let request = call.fields().parse(&page::<MerchantId>())?;
-    let page = read_page_with_ids::<MerchantDirectory>(&service.directory(), request)?;
+    let request = call.fields().parse(&list_page::<MerchantId>())?;
+    let page = read_list_page_with_ids::<MerchantDirectory>(&service.directory(), request)?;
     let mut shapes = Vec::with_capacity(page.page.len());
     for (merchant_id, _) in &page.page {
         shapes.push(shape(&service, *merchant_id).await?);
     }
     let mut shapes = shapes.into_iter();
-    Reply::page(&page.map(|_| shapes.next()))
+    Reply::list_page(&page.map(|_| shapes.next()))
 }
 
 async fn shape(service: &Service, merchant_id: MerchantId) -> Result<MerchantShape, ApiError> {

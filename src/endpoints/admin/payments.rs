@@ -47,8 +47,8 @@ object! {
     }
 }
 
-const ASKED: ArgumentSet<(PageRequest<PaymentId>, Asked), MerchantClock> = arguments!({
-    page: page::<PaymentId>(),
+const ASKED: ArgumentSet<(ListPageRequest<PaymentId>, Asked), MerchantClock> = arguments!({
+    page: list_page::<PaymentId>(),
     payment_id: id::<PaymentId>().optional("The payment (`pay_...`).").in_examples(),
     external_id: external_id::<PaymentId>().optional("The identifier that a merchant gave it, as a whole."),
     last_digits: LAST_DIGITS.optional("The last four digits of the card's number."),
@@ -71,7 +71,7 @@ static FIND_PAYMENTS: Declaration = Declaration {
         `merchant_id`, too. Without `merchant_id` the call looks at each merchant, and one such call is made at a \
         time. Nothing of a customer is returned.",
     arguments: ASKED.declared,
-    returns: Returns::Page(&FOUND_PAYMENT),
+    returns: Returns::ListPage(&FOUND_PAYMENT),
     errors: &[DeclaredError::new(Code::NotFound, "No merchant has this `merchant_id`.")],
     ..Declaration::query(Package::Admin, "payments")
 };
@@ -102,7 +102,7 @@ async fn find_payments(service: Shared, call: Call<Operator>) -> Result<Reply, A
         shapes.push(FoundPaymentShape::read(&service, *payment).await?);
     }
     let mut shapes = shapes.into_iter();
-    Reply::page(&found.map(|_| shapes.next()).carrying(&filters))
+    Reply::list_page(&found.map(|_| shapes.next()).carrying(&filters))
 }
 
 impl Asked {

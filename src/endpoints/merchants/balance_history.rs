@@ -11,16 +11,16 @@ use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock
 use crate::endpoints::forms::{PAYMENT_REF, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::entry::{ENTRY, EntryShape};
-use crate::service::{FilterText, Filtered, IdSpan, Page, entries_of_payment};
+use crate::service::{FilterText, Filtered, IdSpan, ListPage, entries_of_payment};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&BALANCE_HISTORY, &balance_history), Endpoint(&LIST_ENTRIES_BY_PAYMENT, &list_entries_by_payment)];
 
 /// The filters of a page of entries.
-type EntryFilters = (PageRequest<EntryId>, Option<PaymentRef>, Option<EntryType>, CreatedAt);
+type EntryFilters = (ListPageRequest<EntryId>, Option<PaymentRef>, Option<EntryType>, CreatedAt);
 
 const HISTORY: ArgumentSet<EntryFilters, MerchantClock> = arguments!({
-    page: page::<EntryId>(),
+    page: list_page::<EntryId>(),
     payment: PAYMENT_REF
         .optional("Only entries of this payment, of its refunds and disputes: its id (`pay_...`) or the merchant's \
             own `external_id`.")
@@ -35,14 +35,14 @@ static BALANCE_HISTORY: Declaration = Declaration {
     docs: "Without `created_at` there is no time window. The status of an entry is that at the time of the call. \
         Filters given together must all hold. `next` and `previous` carry them.",
     arguments: HISTORY.declared,
-    returns: Returns::Page(&ENTRY),
+    returns: Returns::ListPage(&ENTRY),
     errors: &[DeclaredError::new(Code::NotFound, "No balance exists for the merchant.")],
     ..Declaration::query(Package::Merchants, "balance")
 };
 
-const BY_PAYMENT: ArgumentSet<(PaymentRef, PageRequest<EntryId>)> = arguments!({
+const BY_PAYMENT: ArgumentSet<(PaymentRef, ListPageRequest<EntryId>)> = arguments!({
     payment: PAYMENT_ARGUMENT,
-    page: page::<EntryId>(),
+    page: list_page::<EntryId>(),
 } => (payment, page));
 
 static LIST_ENTRIES_BY_PAYMENT: Declaration = Declaration {
@@ -51,7 +51,7 @@ static LIST_ENTRIES_BY_PAYMENT: Declaration = Declaration {
     docs: "The entries are those of `balance-history`. A payment that was not captured has none. `next` and \
         `previous` carry the payment.",
     arguments: BY_PAYMENT.declared,
-    returns: Returns::Page(&ENTRY),
+    returns: Returns::ListPage(&ENTRY),
     errors: &[PAYMENT_NOT_FOUND],
     ..Declaration::query(Package::Merchants, "balance")
 };
@@ -89,9 +89,9 @@ async fn list_entries_by_payment(service: Shared, call: Call<MerchantCaller>) ->
 async fn page_of_all(
     reader: &Reader<'_>,
     kind: Option<EntryType>,
-    request: PageRequest<EntryId>,
+    request: ListPageRequest<EntryId>,
     span: Option<IdSpan<EntryId>>,
-) -> Result<Page<Entry>, ApiError> {
+) -> Result<ListPage<Entry>, ApiError> {
     let rows = |span: IdSpan<_>, direction, limit| Ok(reader.view().scan::<Entries>(span.range(), direction, limit)?);
     Filtered { rows, passes: is_of(kind) }.page(request, span).await
 }
@@ -100,9 +100,9 @@ async fn page_of_payment(
     reader: &Reader<'_>,
     payment_id: Option<PaymentId>,
     kind: Option<EntryType>,
-    request: PageRequest<EntryId>,
+    request: ListPageRequest<EntryId>,
     span: Option<IdSpan<EntryId>>,
-) -> Result<Page<Entry>, ApiError> {
+) -> Result<ListPage<Entry>, ApiError> {
     let rows = |span, direction, limit| {
         payment_id.map_or(Ok(Vec::new()), |id| entries_of_payment(reader, id, span, direction, limit))
     };
@@ -114,13 +114,13 @@ fn is_of(kind: Option<EntryType>) -> impl Fn(&Entry) -> bool {
     move |entry| kind.is_none_or(|kind| kind == entry.entry_type)
 }
 
-fn reply(reader: &Reader<'_>, page: Page<Entry>, filters: &[FilterText]) -> Result<Reply, ApiError> {
+fn reply(reader: &Reader<'_>, page: ListPage<Entry>, filters: &[FilterText]) -> Result<Reply, ApiError> {
     let (mut statements, mut external_ids) = (StatementFinder::default(), ExternalIdFinder::default());
     let shapes = page.try_map(|entry| {
         let statement_id = statements.find(reader, entry)?;
         Ok::<_, ApiError>(EntryShape::new(entry, statement_id, external_ids.find(reader, entry)?))
     });
-    Reply::page(&shapes?.carrying(filters))
+    Reply::list_page(&shapes?.carrying(filters))
 }
 
 /// The refusal before the balance is opened.

@@ -14,7 +14,7 @@ use crate::endpoints::arguments::CONTACT_ARGUMENT;
 use crate::endpoints::forms::{BOOLEAN, CARD_REF, external_id};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::card::{CARD, CardShape};
-use crate::service::{Filtered, IdSpan, Page};
+use crate::service::{Filtered, IdSpan, ListPage};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&SAVE_CARD, &ByMerchant(SAVED, |_, card| Command::ChangeContact(ContactChange::SaveCard(card)))),
@@ -81,9 +81,9 @@ static FIND_CARD: Declaration = Declaration {
     ..Declaration::query(Package::Merchants, "cards")
 };
 
-const LIST: ArgumentSet<(CustomerRef, PageRequest<CardId>)> = arguments!({
+const LIST: ArgumentSet<(CustomerRef, ListPageRequest<CardId>)> = arguments!({
     customer: CONTACT_ARGUMENT,
-    page: page::<CardId>(),
+    page: list_page::<CardId>(),
 } => (customer, page));
 
 static LIST_CARDS: Declaration = Declaration {
@@ -91,7 +91,7 @@ static LIST_CARDS: Declaration = Declaration {
     summary: "Lists the saved cards of a customer, newest first.",
     docs: "Forgotten cards are not listed. `next` and `previous` carry `contact_id`.",
     arguments: LIST.declared,
-    returns: Returns::Page(&CARD),
+    returns: Returns::ListPage(&CARD),
     errors: &[CONTACT_NOT_FOUND],
     ..Declaration::query(Package::Merchants, "cards")
 };
@@ -136,7 +136,7 @@ async fn list_cards(service: Shared, call: Call<MerchantCaller>) -> Result<Reply
     let customer = Customers::find_row(&reader, customer)?;
     let page = page_of(&reader, &customer, request).await?;
     let page = page.carrying(&[("contact_id", Some(contact_id))]);
-    Reply::page(&page.map(|card| CardShape::new(card, &customer)))
+    Reply::list_page(&page.map(|card| CardShape::new(card, &customer)))
 }
 
 /// The card that a call names, with its customer. The cards of a removed customer are not found any more.
@@ -149,8 +149,8 @@ fn find(reader: &Reader<'_>, card: CardRef) -> Result<Option<(Card, Customer)>, 
 async fn page_of(
     reader: &Reader<'_>,
     customer: &Customer,
-    request: PageRequest<CardId>,
-) -> Result<Page<Card>, ApiError> {
+    request: ListPageRequest<CardId>,
+) -> Result<ListPage<Card>, ApiError> {
     let ids = reader.get::<CustomerCards>(customer.id)?.unwrap_or_default();
     let rows = |span: IdSpan<CardId>, direction: ScanDirection, limit: usize| {
         let range = span.range();

@@ -231,7 +231,7 @@ fn shape<'c>(service: &Shared, call: &Call<MerchantCaller>, checkout: &'c Checko
 named_kind!(Checkouts, by CheckoutsByExternalId, CHECKOUT_ARGUMENT, refused(&Refusal::CheckoutNotFound));
 
 const LIST: ArgumentSet<StatusFilters<CheckoutId, CheckoutStatus>, MerchantClock> = arguments!({
-    page: page::<CheckoutId>(),
+    page: list_page::<CheckoutId>(),
     status: words!(CheckoutStatus).optional("Only checkouts with this status."),
     created: CREATED_AT_ARGUMENT,
 } => (page, status, CreatedAt(created)));
@@ -241,7 +241,7 @@ static LIST_CHECKOUTS: Declaration = Declaration {
     summary: "Lists the merchant's checkouts, newest first.",
     docs: "The status of a checkout is that at the time of the call. `next` and `previous` carry the filters.",
     arguments: LIST.declared,
-    returns: Returns::Page(&CHECKOUT),
+    returns: Returns::ListPage(&CHECKOUT),
     flags: Flags { answers_addresses: true, ..Flags::QUERY },
     ..Declaration::query(Package::Merchants, "checkouts")
 };
@@ -258,7 +258,9 @@ async fn list_checkouts(service: Shared, call: Call<MerchantCaller>) -> Result<R
         }
     };
     let page = page.try_map(|checkout| Ok::<_, ApiError>(shape(&service, &call, checkout)))?;
-    Reply::page(&page.carrying(&[("status", status.map(|status| status.name().to_owned())), created.filter_text()]))
+    Reply::list_page(
+        &page.carrying(&[("status", status.map(|status| status.name().to_owned())), created.filter_text()]),
+    )
 }
 
 static EXPIRE_CHECKOUT: Declaration = Declaration {

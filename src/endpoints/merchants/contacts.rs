@@ -118,8 +118,8 @@ static FIND_CONTACT: Declaration = Declaration {
 static LIST_CONTACTS: Declaration = Declaration {
     name: "list-contacts",
     summary: "Lists the merchant's customers, newest first.",
-    arguments: &page_arguments(CustomerId::PREFIX),
-    returns: Returns::Page(&CONTACT),
+    arguments: &list_page_arguments(CustomerId::PREFIX),
+    returns: Returns::ListPage(&CONTACT),
     ..Declaration::query(Package::Merchants, "contacts")
 };
 

@@ -20,7 +20,7 @@ use super::webhooks::{WEBHOOK_ARGUMENT, WEBHOOK_NOT_FOUND};
 use crate::endpoints::forms::{time, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::delivery::{DELIVERY, DeliveryShape};
-use crate::service::{FilterText, Page, TestTurn, reply_of};
+use crate::service::{FilterText, ListPage, TestTurn, reply_of};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&TEST_WEBHOOK, &test_webhook),
@@ -86,15 +86,15 @@ const FILTERS: ArgumentSet<DeliveryFilter> = arguments!(DeliveryFilter {
     status: words!(DeliveryStatus).optional("Only deliveries with this status."),
 });
 
-const LIST: ArgumentSet<(PageRequest<DeliveryId>, DeliveryFilter)> =
-    arguments!({ page: page::<DeliveryId>(), filter: FILTERS } => (page, filter));
+const LIST: ArgumentSet<(ListPageRequest<DeliveryId>, DeliveryFilter)> =
+    arguments!({ page: list_page::<DeliveryId>(), filter: FILTERS } => (page, filter));
 
 static LIST_WEBHOOK_DELIVERIES: Declaration = Declaration {
     name: "list-webhook-deliveries",
     summary: "Lists the deliveries of the last 30 days, newest first.",
     docs: "Filters given together must all hold. `next` and `previous` carry them.",
     arguments: LIST.declared,
-    returns: Returns::Page(&DELIVERY),
+    returns: Returns::ListPage(&DELIVERY),
     ..Declaration::query(Package::Merchants, "webhooks")
 };
 
@@ -170,8 +170,8 @@ async fn list_webhook_deliveries(service: Shared, call: Call<MerchantCaller>) ->
     let size = usize::from(request.per_page);
     let found = deliveries.page(call.caller().merchant_id, &filter, size, request.cursor);
     let (found, beside) = found.map_err(|error| not_done(&error))?;
-    let page = Page::of_found(request, found, |delivery| delivery.id, beside);
-    Reply::page(&page.map(DeliveryShape::new).carrying(&texts(&filter)))
+    let page = ListPage::of_found(request, found, |delivery| delivery.id, beside);
+    Reply::list_page(&page.map(DeliveryShape::new).carrying(&texts(&filter)))
 }
 
 /// The filters, for the bodies of the calls for the adjacent pages.

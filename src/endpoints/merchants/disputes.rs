@@ -13,7 +13,7 @@ use crate::endpoints::created_at::{CREATED_AT_ARGUMENT, CreatedAt, MerchantClock
 use crate::endpoints::forms::{PAYMENT_REF, checked, own_text, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::dispute::{DISPUTE, DisputeShape};
-use crate::service::{Filtered, IdSpan, Page, read_index_span, read_span, rows_of_index};
+use crate::service::{Filtered, IdSpan, ListPage, read_index_span, read_span, rows_of_index};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&FIND_DISPUTE, &find::<Disputes>),
@@ -51,10 +51,10 @@ static FIND_DISPUTE: Declaration = Declaration {
 };
 
 /// The filters of a page of disputes.
-type DisputeFilters = (PageRequest<DisputeId>, Option<DisputeStatus>, Option<PaymentRef>, CreatedAt);
+type DisputeFilters = (ListPageRequest<DisputeId>, Option<DisputeStatus>, Option<PaymentRef>, CreatedAt);
 
 const LIST: ArgumentSet<DisputeFilters, MerchantClock> = arguments!({
-    page: page::<DisputeId>(),
+    page: list_page::<DisputeId>(),
     status: words!(DisputeStatus).optional("Only disputes with this status."),
     payment: PAYMENT_REF
         .optional("Only disputes of this payment: its id (`pay_...`) or the merchant's own `external_id`.")
@@ -67,7 +67,7 @@ static LIST_DISPUTES: Declaration = Declaration {
     summary: "Lists the disputes of the merchant's payments, newest first.",
     docs: "The status of a dispute is that at the time of the call. `next` and `previous` carry the filters.",
     arguments: LIST.declared,
-    returns: Returns::Page(&DISPUTE),
+    returns: Returns::ListPage(&DISPUTE),
     ..Declaration::query(Package::Merchants, "disputes")
 };
 
@@ -122,16 +122,16 @@ async fn list_disputes(service: Shared, call: Call<MerchantCaller>) -> Result<Re
         ("payment_id", payment.as_ref().map(PaymentRef::to_string)),
         created.filter_text(),
     ];
-    Reply::page(&page.try_map(|dispute| shape(&reader, dispute))?.carrying(&filters))
+    Reply::list_page(&page.try_map(|dispute| shape(&reader, dispute))?.carrying(&filters))
 }
 
 async fn page_of_payment(
     reader: &Reader<'_>,
     payment: &PaymentRef,
     status: Option<DisputeStatus>,
-    request: PageRequest<DisputeId>,
+    request: ListPageRequest<DisputeId>,
     span: Option<IdSpan<DisputeId>>,
-) -> Result<Page<Dispute>, ApiError> {
+) -> Result<ListPage<Dispute>, ApiError> {
     let payment_id = reader.id_of::<PaymentsByExternalId>(payment)?;
     let rows = |span, direction, limit| {
         let of = |id| rows_of_index::<DisputesByPayment, Disputes, _>(reader, &id, span, direction, limit);

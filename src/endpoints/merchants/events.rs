@@ -29,10 +29,10 @@ const EVENT_KIND: Field<WebhookEventKind> = Field {
 };
 
 /// The filters of a page of events.
-type EventFilters = (PageRequest<WebhookEventId>, Option<WebhookEventKind>, Option<PaymentRef>, CreatedAt);
+type EventFilters = (ListPageRequest<WebhookEventId>, Option<WebhookEventKind>, Option<PaymentRef>, CreatedAt);
 
 const LIST: ArgumentSet<EventFilters, MerchantClock> = arguments!({
-    page: page::<WebhookEventId>(),
+    page: list_page::<WebhookEventId>(),
     event: EVENT_KIND.optional("Only events of this kind, as subscriptions or as events write it."),
     payment: PAYMENT_REF
         .optional("Only events about this payment: its id (`pay_...`) or the merchant's own `external_id`.")
@@ -45,7 +45,7 @@ static LIST_EVENTS: Declaration = Declaration {
     summary: "Lists the events of the last 30 days, newest first, each as webhooks deliver it.",
     docs: "Filters given together must all hold. `next` and `previous` carry them.",
     arguments: LIST.declared,
-    returns: Returns::Page(&EVENT),
+    returns: Returns::ListPage(&EVENT),
     ..Declaration::query(Package::Merchants, "webhooks")
 };
 
@@ -78,7 +78,7 @@ async fn list_events(service: Shared, call: Call<MerchantCaller>) -> Result<Repl
         ("payment_id", payment.as_ref().map(PaymentRef::to_string)),
         created.filter_text(),
     ];
-    Reply::page(&page.try_map(|event| EventBody::read(event, &reader))?.carrying(&filters))
+    Reply::list_page(&page.try_map(|event| EventBody::read(event, &reader))?.carrying(&filters))
 }
 
 const UNKNOWN: &str = "No event of this merchant has this event_id. list-events shows those of the last 30 days.";

@@ -41,8 +41,8 @@ static GENERATE_KEY: Declaration = Declaration {
 static LIST_KEYS: Declaration = Declaration {
     name: "list-keys",
     summary: "Lists the merchant's API keys, revoked and expired ones too, newest first.",
-    arguments: &page_arguments(KeyId::PREFIX),
-    returns: Returns::Page(&API_KEY),
+    arguments: &list_page_arguments(KeyId::PREFIX),
+    returns: Returns::ListPage(&API_KEY),
     ..Declaration::query(Package::Merchants, "keys")
 };
 

@@ -58,15 +58,15 @@ const FILTERS: ArgumentSet<Filters, MerchantClock> = arguments!(Filters {
     ),
 });
 
-const LIST: ArgumentSet<(PageRequest<ActivityId>, Filters), MerchantClock> =
-    arguments!({ page: page::<ActivityId>(), filters: FILTERS } => (page, filters));
+const LIST: ArgumentSet<(ListPageRequest<ActivityId>, Filters), MerchantClock> =
+    arguments!({ page: list_page::<ActivityId>(), filters: FILTERS } => (page, filters));
 
 static LIST_ACTIVITY_LOGS: Declaration = Declaration {
     name: "list-activity-logs",
     summary: "Lists the merchant's activity, newest first.",
     docs: "Filters given together must all hold. `next` and `previous` carry them.",
     arguments: LIST.declared,
-    returns: Returns::Page(&ACTIVITY_LOG),
+    returns: Returns::ListPage(&ACTIVITY_LOG),
     errors: &[DeclaredError::new(
         Code::NotFound,
         "`actor_email` or `actor_key_id` has never belonged to this merchant.",
@@ -100,7 +100,7 @@ async fn list_activity_logs(service: Shared, call: Call<MerchantCaller>) -> Resu
     let (request, filters) = call.fields().parse_in(&LIST, &clock)?;
     filters.check_actors(&reader, &profile)?;
     let page = search(&reader, &filters.selection(&reader)?, request).await?;
-    Reply::page(&page.map(ActivityShape::new).carrying(&filters.texts()))
+    Reply::list_page(&page.map(ActivityShape::new).carrying(&filters.texts()))
 }
 
 impl Filters {

@@ -57,8 +57,8 @@ const FILTERS: ArgumentSet<GivenFilters, MerchantClock> = arguments!(GivenFilter
     ),
 });
 
-const LIST: ArgumentSet<(PageRequest<PaymentId>, GivenFilters), MerchantClock> =
-    arguments!({ page: page::<PaymentId>(), filters: FILTERS } => (page, filters));
+const LIST: ArgumentSet<(ListPageRequest<PaymentId>, GivenFilters), MerchantClock> =
+    arguments!({ page: list_page::<PaymentId>(), filters: FILTERS } => (page, filters));
 
 static LIST_PAYMENTS: Declaration = Declaration {
     name: "list-payments",
@@ -66,7 +66,7 @@ static LIST_PAYMENTS: Declaration = Declaration {
     docs: "The status of a payment is that of the moment of the call. Filters given together must all hold; one by an \
         id that nothing of the merchant's has finds nothing. `next` and `previous` carry them.",
     arguments: LIST.declared,
-    returns: Returns::Page(&PAYMENT),
+    returns: Returns::ListPage(&PAYMENT),
     flags: Flags { answers_addresses: true, ..Flags::QUERY },
     ..Declaration::query(Package::Merchants, "payments")
 };
@@ -94,7 +94,7 @@ async fn list_payments(service: Shared, call: Call<MerchantCaller>) -> Result<Re
     let page = page.try_map(|payment| -> Result<_, ApiError> {
         Ok(PaymentShape::new(payment, NextActionShape::read(&reader, &call, payment, now)?, now))
     })?;
-    Reply::page(&page.carrying(&filters.texts()))
+    Reply::list_page(&page.carrying(&filters.texts()))
 }
 
 impl GivenFilters {

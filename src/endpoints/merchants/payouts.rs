@@ -59,7 +59,7 @@ static FIND_PAYOUT: Declaration = Declaration {
 };
 
 const LIST: ArgumentSet<StatusFilters<PayoutId, PayoutStatus>, MerchantClock> = arguments!({
-    page: page::<PayoutId>(),
+    page: list_page::<PayoutId>(),
     status: words!(PayoutStatus).optional("Only payouts with this status."),
     created: CREATED_AT_ARGUMENT,
 } => (page, status, CreatedAt(created)));
@@ -69,7 +69,7 @@ static LIST_PAYOUTS: Declaration = Declaration {
     summary: "Lists the merchant's payouts, newest first.",
     docs: "The status of a payout is that at the time of the call. `next` and `previous` carry the filters.",
     arguments: LIST.declared,
-    returns: Returns::Page(&PAYOUT),
+    returns: Returns::ListPage(&PAYOUT),
     ..Declaration::query(Package::Merchants, "payouts")
 };
 

@@ -14,7 +14,7 @@ use crate::endpoints::forms::{AMOUNT, external_id, reason, words};
 use crate::endpoints::kinds::{StatusFilters, list_by_status};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::refund::{REFUND, RefundShape};
-use crate::service::{read_index_page, refused};
+use crate::service::{read_list_page_of_index, refused};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&REFUND_PAYMENT, &ByMerchant(ORDERED, |_, refund| Command::RefundPayment(refund))),
@@ -74,7 +74,7 @@ static FIND_REFUND: Declaration = Declaration {
 };
 
 const LIST: ArgumentSet<StatusFilters<RefundId, RefundStatus>, MerchantClock> = arguments!({
-    page: page::<RefundId>(),
+    page: list_page::<RefundId>(),
     status: words!(RefundStatus).optional("Only refunds with this status."),
     created: CREATED_AT_ARGUMENT,
 } => (page, status, CreatedAt(created)));
@@ -84,13 +84,13 @@ static LIST_REFUNDS: Declaration = Declaration {
     summary: "Lists the merchant's refunds, newest first.",
     docs: "The status of a refund is that at the time of the call. `next` and `previous` carry the filters.",
     arguments: LIST.declared,
-    returns: Returns::Page(&REFUND),
+    returns: Returns::ListPage(&REFUND),
     ..Declaration::query(Package::Merchants, "refunds")
 };
 
-const BY_PAYMENT: ArgumentSet<(PaymentRef, PageRequest<RefundId>)> = arguments!({
+const BY_PAYMENT: ArgumentSet<(PaymentRef, ListPageRequest<RefundId>)> = arguments!({
     payment: PAYMENT_ARGUMENT,
-    page: page::<RefundId>(),
+    page: list_page::<RefundId>(),
 } => (payment, page));
 
 static LIST_REFUNDS_BY_PAYMENT: Declaration = Declaration {
@@ -98,7 +98,7 @@ static LIST_REFUNDS_BY_PAYMENT: Declaration = Declaration {
     summary: "Lists the refunds of a payment, newest first.",
     docs: "The status of a refund is that at the time of the call. `next` and `previous` carry the payment.",
     arguments: BY_PAYMENT.declared,
-    returns: Returns::Page(&REFUND),
+    returns: Returns::ListPage(&REFUND),
     errors: &[PAYMENT_NOT_FOUND],
     ..Declaration::query(Package::Merchants, "refunds")
 };
@@ -116,6 +116,6 @@ async fn list_refunds_by_payment(service: Shared, call: Call<MerchantCaller>) ->
     let (payment, request) = call.fields().parse(&BY_PAYMENT)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let payment_id = Payments::find_row(&reader, payment.clone())?.id;
-    let page = read_index_page::<RefundsByPayment, Refunds, _>(&reader, payment_id, request)?;
-    Reply::page(&page.carrying(&[("payment_id", Some(payment.to_string()))]).map(RefundShape::new))
+    let page = read_list_page_of_index::<RefundsByPayment, Refunds, _>(&reader, payment_id, request)?;
+    Reply::list_page(&page.carrying(&[("payment_id", Some(payment.to_string()))]).map(RefundShape::new))
 }

@@ -31,8 +31,8 @@ static LIST_STATEMENTS: Declaration = Declaration {
     docs: "Months are those of the merchant's time zone. A statement has the entries whose `effective_at` is in its \
         month, and is closed at the end of the month. The first statement is that of the month in which the balance \
         was opened.",
-    arguments: &page_arguments(StatementId::PREFIX),
-    returns: Returns::Page(&STATEMENT),
+    arguments: &list_page_arguments(StatementId::PREFIX),
+    returns: Returns::ListPage(&STATEMENT),
     ..Declaration::query(Package::Merchants, "statements")
 };
 
@@ -90,7 +90,7 @@ async fn retrieve_statement_document(service: Shared, call: Call<MerchantCaller>
     };
     let file_name = statement_document::file_name(&statement, format, (part, parts));
     let content = statement_document::base64(&content)?;
-    Reply::page(&StatementDocumentShape::new(file_name, format.media_type(), content, part, parts))
+    Reply::list_page(&StatementDocumentShape::new(file_name, format.media_type(), content, part, parts))
 }
 
 const UNKNOWN: &str = "No statement of this merchant has this statement_id. list-statements lists those that exist: a \

@@ -84,8 +84,8 @@ static LIST_USERS: Declaration = Declaration {
     name: "list-users",
     summary: "Lists the users of the merchant's team, newest first.",
     docs: "Removed users are not listed.",
-    arguments: &page_arguments(UserId::PREFIX),
-    returns: Returns::Page(&USER),
+    arguments: &list_page_arguments(UserId::PREFIX),
+    returns: Returns::ListPage(&USER),
     ..Declaration::query(Package::Merchants, "team")
 };
 
@@ -93,8 +93,8 @@ static LIST_USER_INVITATIONS: Declaration = Declaration {
     name: "list-user-invitations",
     summary: "Lists the invitations to the merchant's team, newest first.",
     docs: "Accepted and expired invitations are listed, too.",
-    arguments: &page_arguments(InvitationId::PREFIX),
-    returns: Returns::Page(&INVITATION),
+    arguments: &list_page_arguments(InvitationId::PREFIX),
+    returns: Returns::ListPage(&INVITATION),
     ..Declaration::query(Package::Merchants, "team")
 };
 

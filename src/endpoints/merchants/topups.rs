@@ -23,8 +23,8 @@ static FIND_TOPUP: Declaration = Declaration {
 static LIST_TOPUPS: Declaration = Declaration {
     name: "list-topups",
     summary: "Lists the top-ups of the merchant's balance, newest first.",
-    arguments: &page_arguments(TopupId::PREFIX),
-    returns: Returns::Page(&TOPUP),
+    arguments: &list_page_arguments(TopupId::PREFIX),
+    returns: Returns::ListPage(&TOPUP),
     ..Declaration::query(Package::Merchants, "topups")
 };
 

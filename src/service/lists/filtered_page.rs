@@ -5,13 +5,13 @@ use std::fmt::Display;
 use till_domain::cursor::Cursor;
 use till_domain::ids::Id;
 use till_protocol::api_error::ApiError;
-use till_protocol::field::PageRequest;
+use till_protocol::field::ListPageRequest;
 use till_protocol::request_thread;
 use till_storage::rows::{Beside, ScanDirection};
 use till_storage::shapes::{KeyedRow, StoredTable};
 
 use super::id_span::IdSpan;
-use super::page::Page;
+use super::page::ListPage;
 use crate::service::submission::Reader;
 
 /// Rows that are looked at before a scan is interrupted.
@@ -24,9 +24,9 @@ const ROWS_AT_A_TIME: usize = 256;
 /// requests.
 pub(crate) async fn read_span<T: StoredTable<Key: Id + Ord + Display>>(
     reader: &Reader<'_>,
-    request: PageRequest<T::Key>,
+    request: ListPageRequest<T::Key>,
     span: Option<IdSpan<T::Key>>,
-) -> Result<Page<T::Row>, ApiError> {
+) -> Result<ListPage<T::Row>, ApiError> {
     let rows = |span: IdSpan<_>, direction, limit| {
         let rows = reader.view().scan_within::<T>(span.range(), direction, limit, request_thread::row_bytes_max())?;
         rows.ok_or_else(ApiError::for_worker_pool)
@@ -41,9 +41,9 @@ pub(crate) async fn read_span<T: StoredTable<Key: Id + Ord + Display>>(
 pub(crate) async fn read_index_span<I, T, F>(
     reader: &Reader<'_>,
     first: F,
-    request: PageRequest<T::Key>,
+    request: ListPageRequest<T::Key>,
     span: Option<IdSpan<T::Key>>,
-) -> Result<Page<T::Row>, ApiError>
+) -> Result<ListPage<T::Row>, ApiError>
 where
     I: StoredTable<Key = (F, T::Key)>,
     T: StoredTable<Key: Id + Ord + Display>,
@@ -89,11 +89,11 @@ pub(crate) struct Filtered<F, P> {
 /// # Errors
 /// Those of `collect`.
 pub(super) async fn page_of<K: Id + Ord + Display, E>(
-    request: PageRequest<K>,
+    request: ListPageRequest<K>,
     span: Option<IdSpan<K>>,
     id: impl Fn(&E) -> K,
     collect: impl AsyncFn(Option<IdSpan<K>>, ScanDirection, usize) -> Result<Vec<E>, ApiError>,
-) -> Result<Page<E>, ApiError> {
+) -> Result<ListPage<E>, ApiError> {
     let size = usize::from(request.per_page);
     let (within, direction) = part_of(span, request.cursor);
     let mut found = collect(within, direction, size.saturating_add(1)).await?;
@@ -112,7 +112,7 @@ pub(super) async fn page_of<K: Id + Ord + Display, E>(
             Beside { newer: goes_on, older: !collect(beyond, direction, 1).await?.is_empty() }
         }
     };
-    Ok(Page::of_found(request, found, id, beside))
+    Ok(ListPage::of_found(request, found, id, beside))
 }
 
 /// A part of a span, and the direction in which it is read.
@@ -152,7 +152,11 @@ impl<F, P> Filtered<F, P> {
     ///
     /// # Errors
     /// `UNAVAILABLE` when a row cannot be read.
-    pub(crate) async fn page<K, R>(&self, request: PageRequest<K>, span: Option<IdSpan<K>>) -> Result<Page<R>, ApiError>
+    pub(crate) async fn page<K, R>(
+        &self,
+        request: ListPageRequest<K>,
+        span: Option<IdSpan<K>>,
+    ) -> Result<ListPage<R>, ApiError>
     where
         K: Id + Ord + Display,
         F: Fn(IdSpan<K>, ScanDirection, usize) -> Result<Vec<(K, R)>, ApiError>,

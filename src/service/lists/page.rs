@@ -8,7 +8,7 @@ use till_domain::cursor::Cursor;
 use till_domain::ids::Id;
 use till_domain::records::Rows;
 use till_protocol::api_error::ApiError;
-use till_protocol::field::PageRequest;
+use till_protocol::field::ListPageRequest;
 use till_storage::rows::Beside;
 use till_storage::shapes::{KeyedRow, StoredTable};
 
@@ -56,7 +56,7 @@ impl Serialize for Neighbour {
 
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Page<T> {
+pub(crate) struct ListPage<T> {
     /// The call for the page of newer entries.
     pub previous: Option<Neighbour>,
     /// The entries, newest first.
@@ -65,19 +65,19 @@ pub(crate) struct Page<T> {
     pub next: Option<Neighbour>,
 }
 
-impl<T> Page<T> {
+impl<T> ListPage<T> {
     /// The page that was found for a call, `id` being what cursors name of an entry.
     pub(crate) fn of_found<K: Id + Display>(
-        request: PageRequest<K>,
+        request: ListPageRequest<K>,
         page: Vec<T>,
         id: impl Fn(&T) -> K,
         beside: Beside,
-    ) -> Page<T> {
-        let PageRequest { per_page, cursor } = request;
+    ) -> ListPage<T> {
+        let ListPageRequest { per_page, cursor } = request;
         let vacancy = cursor.map(Cursor::vacancy);
         let newest = page.first().map(&id).or(vacancy).filter(|_| beside.newer);
         let oldest = page.last().map(&id).or(vacancy).filter(|_| beside.older);
-        Page {
+        ListPage {
             previous: newest.map(|id| Neighbour::entries_before(id, per_page)),
             page,
             next: oldest.map(|id| Neighbour::entries_after(id, per_page)),
@@ -86,24 +86,28 @@ impl<T> Page<T> {
 
     /// The page with each entry in another form.
     #[must_use]
-    pub(crate) fn map<'a, U>(&'a self, form: impl FnMut(&'a T) -> U) -> Page<U> {
-        Page { previous: self.previous.clone(), page: self.page.iter().map(form).collect(), next: self.next.clone() }
+    pub(crate) fn map<'a, U>(&'a self, form: impl FnMut(&'a T) -> U) -> ListPage<U> {
+        ListPage {
+            previous: self.previous.clone(),
+            page: self.page.iter().map(form).collect(),
+            next: self.next.clone(),
+        }
     }
 
     /// The page with each entry in another form, unless one has none.
     ///
     /// # Errors
     /// The error of `form` for the first entry that has no other form.
-    pub(crate) fn try_map<'a, U, E>(&'a self, form: impl FnMut(&'a T) -> Result<U, E>) -> Result<Page<U>, E> {
+    pub(crate) fn try_map<'a, U, E>(&'a self, form: impl FnMut(&'a T) -> Result<U, E>) -> Result<ListPage<U>, E> {
         let page = self.page.iter().map(form).collect::<Result<Vec<U>, E>>()?;
-        Ok(Page { previous: self.previous.clone(), page, next: self.next.clone() })
+        Ok(ListPage { previous: self.previous.clone(), page, next: self.next.clone() })
     }
 
     /// The page with those of these filters that were given in the calls for the pages beside it.
     #[must_use]
-    pub(crate) fn carrying(self, filters: &[FilterText]) -> Page<T> {
+    pub(crate) fn carrying(self, filters: &[FilterText]) -> ListPage<T> {
         let carrying = |neighbour: Neighbour| neighbour.carrying(filters);
-        Page { previous: self.previous.map(carrying), next: self.next.map(carrying), ..self }
+        ListPage { previous: self.previous.map(carrying), next: self.next.map(carrying), ..self }
     }
 }
 
@@ -111,34 +115,34 @@ impl<T> Page<T> {
 ///
 /// # Errors
 /// `UNAVAILABLE` when a row of the page cannot be read.
-pub(crate) fn read_page<T: StoredTable<Key: Id + Display>>(
+pub(crate) fn read_list_page<T: StoredTable<Key: Id + Display>>(
     reader: &Reader<'_>,
-    request: PageRequest<T::Key>,
-) -> Result<Page<T::Row>, ApiError> {
-    read_page_with_ids::<T>(reader, request).map(Page::without_ids)
+    request: ListPageRequest<T::Key>,
+) -> Result<ListPage<T::Row>, ApiError> {
+    read_list_page_with_ids::<T>(reader, request).map(ListPage::without_ids)
 }
 
 /// The page with the id of each row beside it.
 ///
 /// # Errors
-/// As [`read_page`].
-pub(crate) fn read_page_with_ids<T: StoredTable<Key: Id + Display>>(
+/// As [`read_list_page`].
+pub(crate) fn read_list_page_with_ids<T: StoredTable<Key: Id + Display>>(
     reader: &Reader<'_>,
-    request: PageRequest<T::Key>,
-) -> Result<Page<KeyedRow<T>>, ApiError> {
+    request: ListPageRequest<T::Key>,
+) -> Result<ListPage<KeyedRow<T>>, ApiError> {
     let (rows, beside) = reader.view().page::<T>(usize::from(request.per_page), request.cursor)?;
-    Ok(Page::of_found(request, rows, |(id, _)| *id, beside))
+    Ok(ListPage::of_found(request, rows, |(id, _)| *id, beside))
 }
 
 /// The page that a call asks for of the rows whose ids an index has under `first`.
 ///
 /// # Errors
-/// As [`read_page`]; also when a row that the index names is missing.
-pub(crate) fn read_index_page<I, T, F>(
+/// As [`read_list_page`]; also when a row that the index names is missing.
+pub(crate) fn read_list_page_of_index<I, T, F>(
     reader: &Reader<'_>,
     first: F,
-    request: PageRequest<T::Key>,
-) -> Result<Page<T::Row>, ApiError>
+    request: ListPageRequest<T::Key>,
+) -> Result<ListPage<T::Row>, ApiError>
 where
     I: StoredTable<Key = (F, T::Key)>,
     T: StoredTable<Key: Id + Display>,
@@ -148,13 +152,13 @@ where
     let (ids, beside) = view.index_page::<I, F, T::Key>(first, usize::from(request.per_page), request.cursor)?;
     let row = |id: T::Key| Ok((id, view.get::<T>(id)?.ok_or_else(ApiError::unhandled)?));
     let rows = ids.into_iter().map(row).collect::<Result<Vec<KeyedRow<T>>, ApiError>>()?;
-    Ok(Page::of_found(request, rows, |(id, _)| *id, beside).without_ids())
+    Ok(ListPage::of_found(request, rows, |(id, _)| *id, beside).without_ids())
 }
 
-impl<I, R> Page<(I, R)> {
+impl<I, R> ListPage<(I, R)> {
     /// The page of the rows alone.
-    pub(super) fn without_ids(self) -> Page<R> {
-        let Page { previous, page, next } = self;
-        Page { previous, page: page.into_iter().map(|(_, row)| row).collect(), next }
+    pub(super) fn without_ids(self) -> ListPage<R> {
+        let ListPage { previous, page, next } = self;
+        ListPage { previous, page: page.into_iter().map(|(_, row)| row).collect(), next }
     }
 }

@@ -4,14 +4,14 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::records::{PaymentsByExternalId, Rows};
 use till_domain::text::ExternalId;
 use till_protocol::api_error::ApiError;
-use till_protocol::field::PageRequest;
+use till_protocol::field::ListPageRequest;
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::PaymentIndex;
 
 use super::every_merchant::EveryMerchant;
 use super::filtered_page::page_of;
 use super::id_span::IdSpan;
-use super::page::Page;
+use super::page::ListPage;
 use crate::service::submission::{Reader, Service};
 
 /// The property by which a payment is looked for.
@@ -45,9 +45,9 @@ impl PaymentSearch<'_> {
     /// when a row cannot be read.
     pub(crate) async fn page(
         &self,
-        request: PageRequest<PaymentId>,
+        request: ListPageRequest<PaymentId>,
         span: Option<IdSpan<PaymentId>>,
-    ) -> Result<Page<OwnedPayment>, ApiError> {
+    ) -> Result<ListPage<OwnedPayment>, ApiError> {
         page_of(
             request,
             span,

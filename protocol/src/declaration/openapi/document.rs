@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::api_error::Code;
     use crate::declaration::{
-        Argument, Attribute, DeclaredError, Flags, ObjectType, Returns, ValueType, page_arguments,
+        Argument, Attribute, DeclaredError, Flags, ObjectType, Returns, ValueType, list_page_arguments,
     };
 
     static PART: ObjectType = ObjectType { name: "part", attributes: &[] };
@@ -105,8 +105,8 @@ mod tests {
 
     static LIST_THINGS: Declaration = Declaration {
         name: "list-things",
-        arguments: &page_arguments("thg"),
-        returns: Returns::Page(&THING),
+        arguments: &list_page_arguments("thg"),
+        returns: Returns::ListPage(&THING),
         flags: Flags::OPEN_QUERY,
         ..CHANGE_THING
     };

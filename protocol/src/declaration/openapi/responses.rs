@@ -86,7 +86,7 @@ fn lines(refused: &[DeclaredError]) -> Vec<String> {
 
 fn returned(declaration: &Declaration) -> Value {
     match &declaration.returns {
-        Returns::Page(object) => page(declaration, object),
+        Returns::ListPage(object) => page(declaration, object),
         Returns::AnyOf(objects) => any_of(objects),
         returns @ (Returns::Id(_)
         | Returns::Words(_)

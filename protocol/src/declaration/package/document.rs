@@ -78,7 +78,7 @@ fn endpoint(declaration: &Declaration) -> Value {
 fn attributes(returns: &Returns) -> Vec<Value> {
     match returns {
         Returns::Object(object) => object.attributes.iter().map(attribute).collect(),
-        Returns::Page(object) => page_attributes(object),
+        Returns::ListPage(object) => page_attributes(object),
         Returns::Id(_)
         | Returns::Words(_)
         | Returns::Boolean
@@ -156,7 +156,7 @@ fn object(object: &'static ObjectType) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::declaration::{Attribute, DeclaredError, Flags, ObjectType, ValueType, page_arguments};
+    use crate::declaration::{Attribute, DeclaredError, Flags, ObjectType, ValueType, list_page_arguments};
 
     static PAYMENT: ObjectType = ObjectType {
         name: "payment",
@@ -183,8 +183,8 @@ mod tests {
 
     static LIST: Declaration = Declaration {
         name: "list-payments",
-        arguments: &page_arguments("pay"),
-        returns: Returns::Page(&PAYMENT),
+        arguments: &list_page_arguments("pay"),
+        returns: Returns::ListPage(&PAYMENT),
         errors: &[],
         flags: Flags::QUERY,
         docs: "",

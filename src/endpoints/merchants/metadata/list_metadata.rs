@@ -10,7 +10,7 @@ use till_storage::rows::{Beside, ScanDirection};
 use super::value::{AnswerBudget, value_at};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
-use crate::service::{FoundMetadata, MetadataReader, Page};
+use crate::service::{FoundMetadata, ListPage, MetadataReader};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_METADATA, &list_metadata)];
 
@@ -19,14 +19,14 @@ static LIST_METADATA: Declaration = Declaration {
     summary: "Lists the merchant's metadata records, newest first.",
     docs: "A page may end early when its records are large. Of a larger set the record has the first items, \
            and `truncated` lists the bodies of the calls of retrieve-metadata for the rest.",
-    arguments: &page_arguments(MetadataId::PREFIX),
-    returns: Returns::Page(&METADATA),
+    arguments: &list_page_arguments(MetadataId::PREFIX),
+    returns: Returns::ListPage(&METADATA),
     ..Declaration::query(Package::Merchants, "metadata")
 };
 
 /// `POST /merchants/list-metadata`
 async fn list_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let request = call.fields().parse(&page::<MetadataId>())?;
+    let request = call.fields().parse(&list_page::<MetadataId>())?;
     let reader = service.metadata(call.caller().merchant_id).await?;
     Ok(Reply::from_json(answer(&reader, request)?))
 }
@@ -43,8 +43,8 @@ struct ScannedRecords {
     has_more: bool,
 }
 
-fn answer(reader: &MetadataReader<'_>, request: PageRequest<MetadataId>) -> Result<String, ApiError> {
-    let PageRequest { per_page, cursor } = request;
+fn answer(reader: &MetadataReader<'_>, request: ListPageRequest<MetadataId>) -> Result<String, ApiError> {
+    let ListPageRequest { per_page, cursor } = request;
     let (direction, from) = match cursor {
         None => (ScanDirection::Backward, None),
         Some(Cursor::After(id)) => (ScanDirection::Backward, Some(id)),
@@ -63,10 +63,10 @@ fn answer(reader: &MetadataReader<'_>, request: PageRequest<MetadataId>) -> Resu
             Beside { newer: has_more, older: has_neighbour(reader, ScanDirection::Backward, oldest)? }
         }
     };
-    Ok(page_json(&Page::of_found(request, listed, |listed| listed.id, beside)))
+    Ok(page_json(&ListPage::of_found(request, listed, |listed| listed.id, beside)))
 }
 
-fn page_json(page: &Page<Listed>) -> String {
+fn page_json(page: &ListPage<Listed>) -> String {
     let (previous, next) = (json!(page.previous), json!(page.next));
     let records: Vec<&str> = page.page.iter().map(|listed| listed.json.as_str()).collect();
     format!(r#"{{"previous":{previous},"page":[{}],"next":{next}}}"#, records.join(","))

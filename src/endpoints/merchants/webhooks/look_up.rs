@@ -23,8 +23,8 @@ static FIND_WEBHOOK: Declaration = Declaration {
 static LIST_WEBHOOKS: Declaration = Declaration {
     name: "list-webhooks",
     summary: "Lists the merchant's webhooks, connected or not, newest first.",
-    arguments: &page_arguments(WebhookId::PREFIX),
-    returns: Returns::Page(&WEBHOOK),
+    arguments: &list_page_arguments(WebhookId::PREFIX),
+    returns: Returns::ListPage(&WEBHOOK),
     ..Declaration::query(Package::Merchants, "webhooks")
 };
 

@@ -11,7 +11,7 @@ use till_domain::plan::{GROWTH, SCALE};
 use till_domain::records::AnyKey;
 use till_domain::text::Email;
 use till_domain::time::Millis;
-use till_protocol::field::PageRequest;
+use till_protocol::field::ListPageRequest;
 use till_storage::rows::Beside;
 use till_storage::shapes::{ActivityIndex, MerchantReader, row_key};
 
@@ -113,7 +113,7 @@ impl Log {
         Log { list, entries }
     }
 
-    fn page(&self, selection: &Selection<ActivityIndex>, request: PageRequest<ActivityId>) -> Window<Activity> {
+    fn page(&self, selection: &Selection<ActivityIndex>, request: ListPageRequest<ActivityId>) -> Window<Activity> {
         self.list.page(selection, request)
     }
 
@@ -258,7 +258,7 @@ fn a_cursor_that_names_nothing_stands_for_its_place() {
     let query = Query { types: Some(vec![ActivityType::RefundCreated]), ..Query::default() };
     let all = log.walk(&query.selection(), 100).0;
     let between = ActivityId::from_raw(RawId::new(IdPosition { millis: all[3].at.0 + 1, counter: 9 }, 0));
-    let page = |cursor| log.page(&query.selection(), PageRequest { per_page: 2, cursor: Some(cursor) }).entries;
+    let page = |cursor| log.page(&query.selection(), ListPageRequest { per_page: 2, cursor: Some(cursor) }).entries;
     assert_eq!(page(Cursor::After(between)), all[3..5]);
     assert_eq!(page(Cursor::Before(between)), all[1..3]);
 }
@@ -277,7 +277,7 @@ fn ends_of_time_and_of_ids_are_no_special_places() {
         (Cursor::Before(ActivityId::from_bytes([u8::MAX; 16])), Beside { newer: false, older: true }),
     ] {
         assert_eq!(
-            log.page(&everything, PageRequest { per_page: 1, cursor: Some(cursor) }),
+            log.page(&everything, ListPageRequest { per_page: 1, cursor: Some(cursor) }),
             Window { entries: Vec::new(), beside }
         );
     }
@@ -290,7 +290,7 @@ fn the_neighbours_of_an_empty_page_pass_the_filters() {
     let all = log.walk(&query.selection(), 100).0;
     let (newest, oldest) = (all[0].id, all[all.len() - 1].id);
     let page = |selection: &Selection<ActivityIndex>, cursor| {
-        log.page(selection, PageRequest { per_page: 2, cursor: Some(cursor) })
+        log.page(selection, ListPageRequest { per_page: 2, cursor: Some(cursor) })
     };
     let beside = |newer, older| Window { entries: Vec::new(), beside: Beside { newer, older } };
     assert_eq!(page(&query.selection(), Cursor::After(oldest)), beside(true, false));
@@ -308,5 +308,5 @@ fn a_missing_indexed_entry_is_an_error_and_no_gap() {
     let personal = MerchantReader::new(MERCHANT, None, Rows::default());
     log.list.rows.0.remove(&row_key(MERCHANT, &AnyKey::Activities(log.entries[0].id), &personal));
     let query = Query { types: Some(vec![log.entries[0].activity_type]), ..Query::default() };
-    assert!(log.list.try_page(&query.selection(), PageRequest { per_page: 1, cursor: None }).is_err());
+    assert!(log.list.try_page(&query.selection(), ListPageRequest { per_page: 1, cursor: None }).is_err());
 }

@@ -21,7 +21,7 @@ use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer};
 use till_domain::text::{Email, ExternalId, ReturnUrl};
 use till_domain::time::{DAY_MILLIS, Millis};
-use till_protocol::field::PageRequest;
+use till_protocol::field::ListPageRequest;
 
 use super::known_entries::KNOWN_MAX;
 use super::payment_filters::{AmountRange, PaymentFilters};
@@ -352,7 +352,7 @@ fn a_page_within_a_filter_begins_at_its_cursor() {
     let expected = shop.expected(&filters);
     let selection = filters.select_from(&shop.list.view()).unwrap_or_else(|error| panic!("{error:?}"));
     let page = |cursor| {
-        let window = shop.list.page(&selection, PageRequest { per_page: 10, cursor: Some(cursor) });
+        let window = shop.list.page(&selection, ListPageRequest { per_page: 10, cursor: Some(cursor) });
         window.entries.iter().map(|payment| payment.id).collect::<Vec<_>>()
     };
     let ids: Vec<PaymentId> = expected.iter().map(|payment| payment.id).collect();

@@ -6,14 +6,14 @@ use till_domain::cursor::Cursor;
 use till_domain::records::{Rows, Table, Unreadable};
 use till_domain::time::Millis;
 use till_protocol::api_error::ApiError;
-use till_protocol::field::PageRequest;
+use till_protocol::field::ListPageRequest;
 use till_protocol::request_thread;
 use till_storage::rows::{Beside, ScanDirection};
 use till_storage::shapes::{KeyedRow, ListEntry, ListIndex, ListKey, MerchantView};
 
 use super::merge::{EntrySource, Intersection, Walk, WalkStep};
 use crate::service::lists::id_span::IdSpan;
-use crate::service::lists::page::Page;
+use crate::service::lists::page::ListPage;
 use crate::service::submission::Reader;
 
 /// Rows that are read at a time at most while they are checked.
@@ -128,13 +128,13 @@ fn or_every_entry<I: ListIndex>(sources: Vec<Vec<EntrySource<I>>>) -> Vec<Vec<En
 pub(crate) async fn search<I: ListIndex>(
     reader: &Reader<'_>,
     selection: &Selection<I>,
-    request: PageRequest<ListKey<I>>,
-) -> Result<Page<ListRow<I>>, ApiError>
+    request: ListPageRequest<ListKey<I>>,
+) -> Result<ListPage<ListRow<I>>, ApiError>
 where
     ListKey<I>: Display,
 {
     let Window { entries, beside } = Search { view: &reader.view(), selection }.page(request).await?;
-    Ok(Page::of_found(request, entries, |(id, _)| *id, beside).without_ids())
+    Ok(ListPage::of_found(request, entries, |(id, _)| *id, beside).without_ids())
 }
 
 /// Entries, newest first, and whether there are more on either side.
@@ -153,8 +153,11 @@ pub(super) struct Search<'a, I: ListIndex> {
 
 impl<I: ListIndex> Search<'_, I> {
     /// The page that a call asks for: one entry more is read than asked for, to see whether the list goes on.
-    pub(super) async fn page(&self, request: PageRequest<ListKey<I>>) -> Result<Window<KeyedRow<I::List>>, ApiError> {
-        let PageRequest { per_page, cursor } = request;
+    pub(super) async fn page(
+        &self,
+        request: ListPageRequest<ListKey<I>>,
+    ) -> Result<Window<KeyedRow<I::List>>, ApiError> {
+        let ListPageRequest { per_page, cursor } = request;
         let (span, size) = (self.selection.span, usize::from(per_page));
         let older_than = |id| span.and_then(|span| span.older_than(id));
         let newer_than = |id| span.and_then(|span| span.newer_than(id));

@@ -11,7 +11,7 @@ use till_domain::ids::{IdPosition, MerchantId};
 use till_domain::records::{AnyKey, AnyRow, MemoryRows, RowsMut};
 use till_domain::time::Millis;
 use till_protocol::api_error::ApiError;
-use till_protocol::field::PageRequest;
+use till_protocol::field::ListPageRequest;
 use till_storage::family::Family;
 use till_storage::rows::{RowError, RowRange, RowReader, ScanDirection, Visit};
 use till_storage::shapes::{ListIndex, ListKey, MerchantPersonal, MerchantReader, MerchantView, encode_row, row_key};
@@ -118,7 +118,7 @@ impl TestList {
     pub(super) fn try_page<I: ListIndex>(
         &self,
         selection: &Selection<I>,
-        request: PageRequest<ListKey<I>>,
+        request: ListPageRequest<ListKey<I>>,
     ) -> Result<Window<ListRow<I>>, ApiError> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made");
         let Window { entries, beside } = runtime.block_on(Search { view: &self.view(), selection }.page(request))?;
@@ -128,7 +128,7 @@ impl TestList {
     pub(super) fn page<I: ListIndex>(
         &self,
         selection: &Selection<I>,
-        request: PageRequest<ListKey<I>>,
+        request: ListPageRequest<ListKey<I>>,
     ) -> Window<ListRow<I>> {
         self.try_page(selection, request).unwrap_or_else(|error| panic!("{error:?}"))
     }
@@ -141,12 +141,12 @@ impl TestList {
         id: impl Fn(&ListRow<I>) -> ListKey<I>,
     ) -> (Vec<ListRow<I>>, Vec<ListRow<I>>) {
         let (mut there, mut back) = (Vec::new(), Vec::new());
-        let mut window = self.page(selection, PageRequest { per_page, cursor: None });
+        let mut window = self.page(selection, ListPageRequest { per_page, cursor: None });
         assert!(!window.beside.newer);
         while window.beside.older {
             let last = id(window.entries.last().expect("a page that is followed by another is full"));
             there.append(&mut window.entries);
-            window = self.page(selection, PageRequest { per_page, cursor: Some(Cursor::After(last)) });
+            window = self.page(selection, ListPageRequest { per_page, cursor: Some(Cursor::After(last)) });
             assert!(window.beside.newer);
         }
         there.extend(window.entries.iter().cloned());
@@ -154,7 +154,7 @@ impl TestList {
             let first = window.entries.first().map(&id);
             back.splice(0..0, window.entries);
             let Some(first) = first.filter(|_| window.beside.newer) else { return (there, back) };
-            window = self.page(selection, PageRequest { per_page, cursor: Some(Cursor::Before(first)) });
+            window = self.page(selection, ListPageRequest { per_page, cursor: Some(Cursor::Before(first)) });
             assert!(window.beside.older);
         }
     }
