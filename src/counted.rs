@@ -109,7 +109,7 @@ thread_local! {
 }
 
 impl Count for Counters {
-    fn answered(&self, endpoint: &'static str, code: &'static str, took: Duration) {
+    fn count_answer(&self, endpoint: &'static str, code: &'static str, took: Duration) {
         HANDLES.with_borrow_mut(|handles| {
             let handles = handles.entry(endpoint).or_insert_with(|| Handles::new(endpoint));
             handles.answers(endpoint, code).inc();

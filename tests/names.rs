@@ -1,4 +1,5 @@
-//! One public type name has one meaning: a name may be declared at most twice in the workspace. Lines have a width.
+//! One public type name has one meaning: a name may be declared at most twice in the workspace. The name of a function
+//! says what it does or gives. Lines have a width.
 
 mod sources;
 
@@ -100,6 +101,99 @@ fn a_name_that_is_declared_three_times_is_found_with_its_files() {
     assert!(declared_too_often(&declarations).is_empty(), "twice is allowed");
     add(&mut declarations, "c.rs", &tokens("pub struct Delta;"));
     assert_eq!(declared_too_often(&declarations), ["Delta (3): a.rs, b.rs, c.rs"]);
+}
+
+/// Words that say nothing as the whole name of a function: prepositions and the like, and participles.
+const NO_NAMES_OF_FUNCTIONS: [&str; 50] = [
+    "about",
+    "above",
+    "accepted",
+    "after",
+    "again",
+    "among",
+    "answered",
+    "at",
+    "because",
+    "before",
+    "below",
+    "beside",
+    "between",
+    "beyond",
+    "by",
+    "carrying",
+    "chosen",
+    "done",
+    "drawn",
+    "due",
+    "during",
+    "earlier",
+    "ended",
+    "following",
+    "found",
+    "given",
+    "here",
+    "kept",
+    "known",
+    "late",
+    "later",
+    "made",
+    "named",
+    "only",
+    "over",
+    "seen",
+    "shown",
+    "since",
+    "sometimes",
+    "taken",
+    "this",
+    "to",
+    "told",
+    "under",
+    "until",
+    "when",
+    "while",
+    "whole",
+    "within",
+    "without",
+];
+
+/// Functions that have such a name all the same, by their files.
+const NAMED_ALL_THE_SAME: [(&str, &str); 13] = [
+    ("src/commands/export.rs", "answered"),
+    ("src/commands/restore.rs", "until"),
+    ("src/commands/trigger/merchant.rs", "at"),
+    ("src/commands/trigger/mod.rs", "named"),
+    ("src/commands/webhook/forwarding.rs", "to"),
+    ("src/commands/webhook/judgement.rs", "given"),
+    ("src/configuration/effective.rs", "given"),
+    ("src/configuration/layers.rs", "known"),
+    ("src/configuration/secret_file.rs", "at"),
+    ("src/configuration/secret_file.rs", "beside"),
+    ("storage/shared/src/notes.rs", "named"),
+    ("storage/shared/src/standing.rs", "found"),
+    ("storage/src/engine/open.rs", "known"),
+];
+
+/// The names of the functions that a source declares.
+fn functions(tokens: &[String]) -> impl Iterator<Item = &str> {
+    tokens.windows(2).filter(|window| window[0] == "fn").map(|window| window[1].as_str())
+}
+
+#[test]
+fn the_names_of_functions_are_found_with_their_generics() {
+    let source = "impl A { pub(super) const fn taken<T>(&self) {} async fn take() { after() } } // fn over() {}";
+    assert_eq!(functions(&tokens(source)).collect::<Vec<_>>(), ["taken", "take"]);
+}
+
+#[test]
+fn no_function_is_named_by_a_preposition_or_a_participle_alone() {
+    let mut refused = Vec::new();
+    for (file, tokens) in source_directories().iter().flat_map(|directory| code_of(directory)) {
+        let names = functions(&tokens).filter(|name| NO_NAMES_OF_FUNCTIONS.contains(name));
+        let names = names.filter(|name| !NAMED_ALL_THE_SAME.contains(&(file.as_str(), name)));
+        refused.extend(names.map(|name| format!("{file}: {name}")));
+    }
+    assert!(refused.is_empty(), "name these by what they do or give:\n{}", refused.join("\n"));
 }
 
 /// The width of a line, in characters: what the formatter keeps.

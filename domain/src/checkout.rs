@@ -254,7 +254,7 @@ mod tests {
         refused .         .       .
     ";
 
-    const fn drawn(ruling: CheckoutRuling) -> &'static str {
+    const fn draw_ruling(ruling: CheckoutRuling) -> &'static str {
         match ruling {
             CheckoutRuling::Refused => "refused",
             CheckoutRuling::Nothing => ".",
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(rows.len(), CheckoutStage::ALL.len(), "a stage without a row");
         for (stage, row) in CheckoutStage::ALL.into_iter().zip(rows) {
             let cells: Vec<&str> = row.split_whitespace().collect();
-            assert_eq!(cells, CheckoutAction::ALL.map(|action| drawn(stage.ruling(action))), "{stage:?}");
+            assert_eq!(cells, CheckoutAction::ALL.map(|action| draw_ruling(stage.ruling(action))), "{stage:?}");
         }
     }
 

@@ -91,7 +91,7 @@ impl Authentication {
 
     /// The authentication after its payment has ended: a challenge that nobody answered was not passed.
     #[must_use]
-    pub fn ended(self) -> Authentication {
+    pub fn at_end_of_payment(self) -> Authentication {
         match self.status {
             AuthenticationStatus::Challenged => {
                 Authentication { status: AuthenticationStatus::NotAuthenticated, ..self }

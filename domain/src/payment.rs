@@ -537,7 +537,7 @@ mod tests {
         DISPUTED           - - - = - yes = = yes . . . . .
     ";
 
-    const fn drawn(ruling: Ruling) -> &'static str {
+    const fn draw_ruling(ruling: Ruling) -> &'static str {
         match ruling {
             Ruling::Refused => "-",
             Ruling::Nothing => ".",
@@ -557,7 +557,7 @@ mod tests {
             let mut cells = row.split_whitespace();
             assert_eq!(cells.next(), Some(status.name()));
             let cells: Vec<&str> = cells.collect();
-            let rulings = PaymentAction::ALL.map(|action| drawn(status.ruling(action)));
+            let rulings = PaymentAction::ALL.map(|action| draw_ruling(status.ruling(action)));
             assert_eq!(cells, rulings, "{status:?}");
         }
     }

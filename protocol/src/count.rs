@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Counts. By default nothing is.
 pub trait Count: Send + Sync {
     /// Counts an answer of an endpoint.
-    fn answered(&self, _endpoint: &'static str, _code: &'static str, _took: Duration) {}
+    fn count_answer(&self, _endpoint: &'static str, _code: &'static str, _took: Duration) {}
 
     /// Counts the answer to a request that could not be read.
     fn unread(&self, _code: &'static str) {}

@@ -208,5 +208,7 @@ where
     };
     let context = T::context(&service, &reader)?;
     let page = page.try_map(|row| T::form(row, &context, &reader))?;
-    Reply::list_page(&page.carrying(&[("status", status.map(|status| name(status).to_owned())), created.filter_text()]))
+    Reply::list_page(
+        &page.with_filters(&[("status", status.map(|status| name(status).to_owned())), created.filter_text()]),
+    )
 }

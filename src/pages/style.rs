@@ -39,5 +39,5 @@ pub(super) static USUAL_ICON: PageDeclaration = PageDeclaration { pattern: "/fav
 
 /// The icon.
 pub(super) async fn usual_icon((): (), _: Request) -> Result<PageReply, ApiError> {
-    Ok(PageReply::text(ICON.to_owned(), ICON_TYPE).kept())
+    Ok(PageReply::text(ICON.to_owned(), ICON_TYPE).with_caching())
 }

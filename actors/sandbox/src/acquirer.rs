@@ -90,7 +90,7 @@ impl SandboxAcquirer {
         let waiting = self.queue.push(BookTask::EndPending { merchant, reference: reference.into_text(), end });
         let late_answers = Arc::clone(&self.late_answers);
         Box::pin(async move {
-            let answered = answered(waiting).await?;
+            let answered = wait_for_answer(waiting).await?;
             send_late(&late_answers, &answered);
             Ok(answered.line.is_some())
         })
@@ -148,14 +148,14 @@ impl SandboxAcquirer {
     fn record_act(&self, act: Act) -> AcquirerAnswer<ActResult> {
         let waiting = self.queue.push(BookTask::Act(act));
         Box::pin(async move {
-            let is_recorded = answered(waiting).await?.line.is_some();
+            let is_recorded = wait_for_answer(waiting).await?.line.is_some();
             Ok(if is_recorded { ActResult::Recorded } else { ActResult::Nothing })
         })
     }
 
     pub(super) fn find_shown(&self, task: BookTask) -> AcquirerAnswer<Option<ShownAction>> {
         let waiting = self.queue.push(task);
-        Box::pin(async move { Ok(ShownAction::of(&answered(waiting).await?)) })
+        Box::pin(async move { Ok(ShownAction::of(&wait_for_answer(waiting).await?)) })
     }
 
     fn follow_up(&self, what: FollowUp, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
@@ -171,7 +171,7 @@ impl SandboxAcquirer {
         let waiting = self.queue.push(request);
         let late_answers = Arc::clone(&self.late_answers);
         Box::pin(async move {
-            let answered = answered(waiting).await?;
+            let answered = wait_for_answer(waiting).await?;
             if answered.handling == Handling::AnswersTwice {
                 send_late(&late_answers, &answered);
             }
@@ -183,7 +183,7 @@ impl SandboxAcquirer {
 }
 
 /// Waits for the answer to a request, and for its delay.
-async fn answered(waiting: PendingAnswer) -> Result<Answered, AcquirerUnavailable> {
+async fn wait_for_answer(waiting: PendingAnswer) -> Result<Answered, AcquirerUnavailable> {
     let stopped = |_| AcquirerUnavailable::new("the sandbox stopped before it answered");
     let answered = waiting?.await.map_err(stopped)??;
     let delay = answered.handling.answer_delay();
@@ -245,7 +245,7 @@ impl Acquirer for SandboxAcquirer {
     fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<FoundCall>> {
         let waiting = self.queue.push(BookTask::Find(reference.into_text()));
         Box::pin(async move {
-            let answered = answered(waiting).await?;
+            let answered = wait_for_answer(waiting).await?;
             let is_the_merchants = answered.line.as_ref().is_some_and(|line| line.merchant == merchant);
             Ok(if is_the_merchants { found_call(&answered) } else { None })
         })

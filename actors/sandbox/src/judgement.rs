@@ -150,7 +150,7 @@ impl BookRequest {
                 };
                 match self.pending_refund(*what, handling, now_ms).filter(|_| done.is_ok()) {
                     Some(pending) => (pending, None),
-                    None => ended(*what, reference, done),
+                    None => end_follow_up(*what, reference, done),
                 }
             }
         };
@@ -246,11 +246,15 @@ pub(super) fn end_refund(
         PendingEnd::Completed => follow_up(FollowUp::Refund, line.money, authorization),
         PendingEnd::Failed => Err(DeclineReason::RefundFailed),
     };
-    let (operation, changed) = ended(FollowUp::Refund, reference, done);
+    let (operation, changed) = end_follow_up(FollowUp::Refund, reference, done);
     (BookLine { operation, ..line.clone() }, changed)
 }
 
-fn ended(what: FollowUp, reference: &str, done: Result<BookLine, DeclineReason>) -> (BookOperation, Option<BookLine>) {
+fn end_follow_up(
+    what: FollowUp,
+    reference: &str,
+    done: Result<BookLine, DeclineReason>,
+) -> (BookOperation, Option<BookLine>) {
     let (declined, changed) = match done {
         Ok(changed) => (None, Some(changed)),
         Err(reason) => (Some(reason), None),

@@ -38,7 +38,7 @@ impl PauseWatch {
     }
 
     /// Returns when the pause ends. When there is none, it never returns.
-    pub(crate) async fn ended(&mut self) {
+    pub(crate) async fn wait_until_ended(&mut self) {
         if !self.is_on() || self.0.wait_for(|is_on| !is_on).await.is_err() {
             pending().await
         }

@@ -62,7 +62,7 @@ impl<W: BackgroundWork> Scheduler<W> {
             tokio::select! {
                 () = self.queue.changed.notified() => {}
                 () = sleep_for(sleep) => {}
-                () = pause.ended() => {}
+                () = pause.wait_until_ended() => {}
             }
         }
     }

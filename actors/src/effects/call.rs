@@ -79,7 +79,7 @@ impl AcquirerCaller {
         let Some(payout) = payout.filter(|payout| payout.status == PayoutStatus::Pending) else { return Ok(None) };
         let reference = Reference::of_payout(id);
         let request = PayoutRequest { reference, merchant, payout: id, money: payout.money };
-        let result = ended(self.acquirer(payout.acquirer)?.payout(request)).await?;
+        let result = wait_for_result(self.acquirer(payout.acquirer)?.payout(request)).await?;
         Ok(Some(Command::RecordPayout(id, result)))
     }
 
@@ -183,7 +183,7 @@ impl AcquirerCaller {
     ) -> Result<Command, NoResult> {
         let amount = self.refund_row(merchant, id)?.money.amount;
         let request = follow_up(merchant, payment, Reference::new(payment.id, PaymentStep::Refund(id)), amount)?;
-        Ok(Command::RecordRefund(id, ended(acquirer.refund(request)).await?))
+        Ok(Command::RecordRefund(id, wait_for_result(acquirer.refund(request)).await?))
     }
 
     fn refund_row(&self, merchant: MerchantId, id: RefundId) -> Result<Refund, NoResult> {
@@ -324,7 +324,7 @@ async fn give_back(
 ) -> Result<Command, NoResult> {
     let request = follow_up(merchant, payment, Reference::new(payment.id, step), payment.money.amount)?;
     let answer = if step == PaymentStep::Void { acquirer.void(request) } else { acquirer.refund(request) };
-    let result = ended(answer).await?;
+    let result = wait_for_result(answer).await?;
     if let CallResult::Declined(Failure { code, .. }) = &result {
         let (merchant_id, payment_id) = (merchant, payment.id);
         tracing::error!(%merchant_id, %payment_id, failure_code = code, "an acquirer keeps the money of a payment \
@@ -350,7 +350,7 @@ fn follow_up(
     })
 }
 
-async fn ended(answer: AcquirerAnswer<Completion>) -> Result<CallResult, NoResult> {
+async fn wait_for_result(answer: AcquirerAnswer<Completion>) -> Result<CallResult, NoResult> {
     end_of(answer.await?)
 }
 

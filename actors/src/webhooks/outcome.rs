@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    fn answered(status: u16, retry_after: Option<Duration>) -> Attempt {
+    fn answered_attempt(status: u16, retry_after: Option<Duration>) -> Attempt {
         let answer = EndpointAnswer { status, excerpt: "ok".to_owned(), retry_after };
         Attempt { latency: Duration::from_millis(7), result: AttemptResult::Answered(answer) }
     }
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_success_ends_the_delivery_and_keeps_the_answer() {
-        let AttemptOutcome { delivery, verdict } = outcome(fresh(), answered(204, None));
+        let AttemptOutcome { delivery, verdict } = outcome(fresh(), answered_attempt(204, None));
         assert_eq!(
             (delivery.status, delivery.attempt, verdict),
             (DeliveryStatus::Successful, 1, DeliveryVerdict::Succeeded)
@@ -137,17 +137,17 @@ mod tests {
 
     #[test]
     fn a_failure_is_tried_again_by_the_schedule_until_that_ends() {
-        let first = outcome(fresh(), answered(500, None)).delivery;
+        let first = outcome(fresh(), answered_attempt(500, None)).delivery;
         assert_eq!((first.status, first.next_attempt_at), (DeliveryStatus::Pending, Some(Millis(NOW.0 + 10_000))));
-        let second = outcome(first, answered(500, Some(Duration::from_secs(60)))).delivery;
+        let second = outcome(first, answered_attempt(500, Some(Duration::from_secs(60)))).delivery;
         assert_eq!(second.next_attempt_at, Some(Millis(NOW.0 + 60_000)), "the endpoint asked for a minute");
-        let third = outcome(second, answered(500, None)).delivery;
+        let third = outcome(second, answered_attempt(500, None)).delivery;
         assert_eq!((third.status, third.attempt, third.next_attempt_at), (DeliveryStatus::Failed, 3, None));
     }
 
     #[test]
     fn an_endpoint_that_answers_410_is_not_called_again() {
-        let AttemptOutcome { delivery, verdict } = outcome(fresh(), answered(410, None));
+        let AttemptOutcome { delivery, verdict } = outcome(fresh(), answered_attempt(410, None));
         assert_eq!(
             (delivery.status, delivery.next_attempt_at, verdict),
             (DeliveryStatus::Failed, None, DeliveryVerdict::Gone)
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn an_attempt_by_hand_is_not_tried_again() {
-        let delivery = outcome(fresh(), answered(500, None)).without_retry().delivery;
+        let delivery = outcome(fresh(), answered_attempt(500, None)).without_retry().delivery;
         assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Failed, None));
     }
 }

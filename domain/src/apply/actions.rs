@@ -47,5 +47,5 @@ fn close(payment: &mut Payment, rows: &mut impl RowsMut) {
 /// Ends the customer's part of a payment that is authorized or over, with the authentication that was told, if one was.
 pub(super) fn end(payment: &mut Payment, told: Option<Authentication>, rows: &mut impl RowsMut) {
     close(payment, rows);
-    payment.authentication = told.or_else(|| payment.authentication.map(Authentication::ended));
+    payment.authentication = told.or_else(|| payment.authentication.map(Authentication::at_end_of_payment));
 }

@@ -75,7 +75,7 @@ pub(super) fn delete(
     let record = records.get::<Metadata>(command.key.clone())?.filter(|record| record.is_live(context.now));
     check_version(command.version, record.as_ref())?;
     let deleted = Answer::Changed(record.is_some());
-    Ok((record.map_or_else(Decision::nothing, |record| Decision::one(ended(&command.key, &record))), deleted))
+    Ok((record.map_or_else(Decision::nothing, |record| Decision::one(event_of_end(&command.key, &record))), deleted))
 }
 
 /// Handles the timer of a record: the record has expired, or lives on and its timer is set again.
@@ -89,7 +89,7 @@ pub(super) fn expire(
     let record = records.get::<Metadata>(key.clone())?.filter(|record| record.id == id && record.timer_due == due);
     Ok(record.map(|record| {
         if !record.is_live(context.now) {
-            return ended(&key, &record);
+            return event_of_end(&key, &record);
         }
         let record = MetadataRecord { timer_due: record.expires_at, ..record };
         Event::MetadataTimerMoved { key, record, timer_was: due }
@@ -115,7 +115,7 @@ fn check_version(expected: Option<u64>, live: Option<&MetadataRecord>) -> Result
     if expected.is_none_or(|expected| expected == current) { Ok(()) } else { Err(Refusal::VersionMismatch { current }) }
 }
 
-fn ended(key: &MetadataKey, record: &MetadataRecord) -> Event {
+fn event_of_end(key: &MetadataKey, record: &MetadataRecord) -> Event {
     Event::MetadataEnded {
         key: key.clone(),
         id: record.id,
@@ -320,7 +320,7 @@ impl Edit {
             return Ok((Decision::nothing(), self.record));
         }
         let mut decision = Decision::nothing();
-        decision.events.extend(self.expired.map(|expired| ended(key, &expired)));
+        decision.events.extend(self.expired.map(|expired| event_of_end(key, &expired)));
         decision.events.push(Event::MetadataSaved {
             key: key.clone(),
             record: self.record,

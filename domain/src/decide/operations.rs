@@ -35,7 +35,7 @@ pub(super) fn capture_payment(
         return Err(Refusal::AmountExceedsPayment { limit_minor: authorized.get() }.into());
     }
     let asker = actor(records.state(), caller)?;
-    Ok(accepted(requested(&payment, OperationKind::Capture, amount, asker, context.now)))
+    Ok(accept_operation(requested(&payment, OperationKind::Capture, amount, asker, context.now)))
 }
 
 pub(super) fn void_payment(
@@ -51,7 +51,7 @@ pub(super) fn void_payment(
         return Ok((actions::voided(&payment, activity, context.now), Answer::Changed(true)));
     }
     check_permitted(records, &payment, OperationKind::Void, context)?;
-    Ok(accepted(requested(&payment, OperationKind::Void, payment.money.amount, asker, context.now)))
+    Ok(accept_operation(requested(&payment, OperationKind::Void, payment.money.amount, asker, context.now)))
 }
 
 pub(super) fn reverse_payment(
@@ -63,10 +63,10 @@ pub(super) fn reverse_payment(
     let payment = permitted(records, payment, OperationKind::Reverse, context)?;
     let amount = AmountMinor::new(payment.captured_minor()).unwrap_or(payment.money.amount);
     let asker = actor(records.state(), caller)?;
-    Ok(accepted(requested(&payment, OperationKind::Reverse, amount, asker, context.now)))
+    Ok(accept_operation(requested(&payment, OperationKind::Reverse, amount, asker, context.now)))
 }
 
-fn accepted(event: Event) -> (Decision, Answer) {
+fn accept_operation(event: Event) -> (Decision, Answer) {
     (Decision::one(event), Answer::Changed(true))
 }
 

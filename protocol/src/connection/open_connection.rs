@@ -186,7 +186,7 @@ impl RequestInWork {
     }
 
     /// The request was answered with this status. A refusal does not renew the idle time.
-    pub(crate) fn answered(&self, status: StatusCode) {
+    pub(crate) fn note_answer(&self, status: StatusCode) {
         self.is_useful.set(!status.is_client_error() && !status.is_server_error());
     }
 }

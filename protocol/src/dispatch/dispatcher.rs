@@ -167,7 +167,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let span = tracing::info_span!("request", request_id = %request_id);
         let exchange = Exchange::new(RequestHead::of(request, entrance), entrance, request_id);
         let response = self.answer(&exchange, payload).instrument(span).await;
-        work.iter().for_each(|work| work.answered(response.status()));
+        work.iter().for_each(|work| work.note_answer(response.status()));
         response
     }
 
@@ -232,7 +232,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         if let Some(left_out) = logged.left_out {
             exchange.log(logged, took, left_out);
         }
-        self.counters.answered(exchange.label.get(), logged.code, took);
+        self.counters.count_answer(exchange.label.get(), logged.code, took);
     }
 
     /// Reserves memory for a large answer. Without memory it is refused, unless it reports a change.

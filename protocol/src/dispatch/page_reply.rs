@@ -92,7 +92,7 @@ impl PageReply {
 
     /// The same, which browsers may keep for five minutes.
     #[must_use]
-    pub fn kept(self) -> PageReply {
+    pub fn with_caching(self) -> PageReply {
         PageReply { is_kept: true, ..self }
     }
 
@@ -110,7 +110,7 @@ impl PageReply {
 
     /// The same with the status of a refusal.
     #[must_use]
-    pub fn refused(self, code: Code) -> PageReply {
+    pub fn with_refusal(self, code: Code) -> PageReply {
         PageReply { code: Some(code), ..self }
     }
 

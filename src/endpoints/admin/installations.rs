@@ -110,7 +110,7 @@ async fn list_installations(service: Shared, call: Call<Operator>) -> Result<Rep
     check_exists(&service, merchant_id)?;
     let page = read_list_page::<Installations>(&service.reader(merchant_id).await?, request)?;
     let page = page.map(|installation: &Installation| InstallationShape::new(installation));
-    Reply::list_page(&page.carrying(&[("merchant_id", Some(merchant_id.to_string()))]))
+    Reply::list_page(&page.with_filters(&[("merchant_id", Some(merchant_id.to_string()))]))
 }
 
 /// `POST /admin/update-installation`

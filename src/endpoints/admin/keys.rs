@@ -121,7 +121,7 @@ async fn list_keys(service: Shared, call: Call<Operator>) -> Result<Reply, ApiEr
     let (owner, page) = (KeyOwner::read(&reader)?, read_list_page::<ApiKeys>(&reader, request)?);
     let neighbours = [("merchant_id", Some(merchant_id.to_string()))];
     Reply::list_page(
-        &page.map(|key| MerchantKeyShape::new(&owner, key, service.last_used().of(key.id))).carrying(&neighbours),
+        &page.map(|key| MerchantKeyShape::new(&owner, key, service.last_used().of(key.id))).with_filters(&neighbours),
     )
 }
 

@@ -102,7 +102,7 @@ async fn find_payments(service: Shared, call: Call<Operator>) -> Result<Reply, A
         shapes.push(FoundPaymentShape::read(&service, *payment).await?);
     }
     let mut shapes = shapes.into_iter();
-    Reply::list_page(&found.map(|_| shapes.next()).carrying(&filters))
+    Reply::list_page(&found.map(|_| shapes.next()).with_filters(&filters))
 }
 
 impl Asked {

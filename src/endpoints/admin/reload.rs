@@ -14,7 +14,7 @@ object! {
     /// The outcome of a reload.
     RELOAD "reload" as ReloadShape<'a> of (reloaded: &'a [Reloaded]) {
         read: Array(&RELOADABLE) = read(reloaded), "The files that were read again: `admin_token`, `tls`, `admin_tls`.";
-        kept: Array(&ValueType::STRING) = kept(reloaded),
+        kept: Array(&ValueType::STRING) = texts_of_kept(reloaded),
             "The files that could not be read, each with the reason; their previous content remains in use.",
             such_as("[]");
     }
@@ -44,7 +44,7 @@ fn read(reloaded: &[Reloaded]) -> Vec<&'static str> {
     reloaded.iter().filter(|file| file.outcome.is_ok()).map(|file| file.what).collect()
 }
 
-fn kept(reloaded: &[Reloaded]) -> Vec<String> {
+fn texts_of_kept(reloaded: &[Reloaded]) -> Vec<String> {
     let kept = reloaded.iter().filter_map(|file| Some((file.what, file.outcome.as_ref().err()?)));
     kept.map(|(what, reason)| format!("{what}: {reason}")).collect()
 }

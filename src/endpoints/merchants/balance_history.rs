@@ -120,7 +120,7 @@ fn reply(reader: &Reader<'_>, page: ListPage<Entry>, filters: &[FilterText]) -> 
         let statement_id = statements.find(reader, entry)?;
         Ok::<_, ApiError>(EntryShape::new(entry, statement_id, external_ids.find(reader, entry)?))
     });
-    Reply::list_page(&shapes?.carrying(filters))
+    Reply::list_page(&shapes?.with_filters(filters))
 }
 
 /// The refusal before the balance is opened.

@@ -135,7 +135,7 @@ async fn list_cards(service: Shared, call: Call<MerchantCaller>) -> Result<Reply
     let contact_id = customer.to_string();
     let customer = Customers::find_row(&reader, customer)?;
     let page = page_of(&reader, &customer, request).await?;
-    let page = page.carrying(&[("contact_id", Some(contact_id))]);
+    let page = page.with_filters(&[("contact_id", Some(contact_id))]);
     Reply::list_page(&page.map(|card| CardShape::new(card, &customer)))
 }
 

@@ -259,7 +259,7 @@ async fn list_checkouts(service: Shared, call: Call<MerchantCaller>) -> Result<R
     };
     let page = page.try_map(|checkout| Ok::<_, ApiError>(shape(&service, &call, checkout)))?;
     Reply::list_page(
-        &page.carrying(&[("status", status.map(|status| status.name().to_owned())), created.filter_text()]),
+        &page.with_filters(&[("status", status.map(|status| status.name().to_owned())), created.filter_text()]),
     )
 }
 

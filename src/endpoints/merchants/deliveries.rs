@@ -171,7 +171,7 @@ async fn list_webhook_deliveries(service: Shared, call: Call<MerchantCaller>) ->
     let found = deliveries.page(call.caller().merchant_id, &filter, size, request.cursor);
     let (found, beside) = found.map_err(|error| not_done(&error))?;
     let page = ListPage::of_found(request, found, |delivery| delivery.id, beside);
-    Reply::list_page(&page.map(DeliveryShape::new).carrying(&texts(&filter)))
+    Reply::list_page(&page.map(DeliveryShape::new).with_filters(&texts(&filter)))
 }
 
 /// The filters, for the bodies of the calls for the adjacent pages.

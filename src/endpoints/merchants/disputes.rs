@@ -122,7 +122,7 @@ async fn list_disputes(service: Shared, call: Call<MerchantCaller>) -> Result<Re
         ("payment_id", payment.as_ref().map(PaymentRef::to_string)),
         created.filter_text(),
     ];
-    Reply::list_page(&page.try_map(|dispute| shape(&reader, dispute))?.carrying(&filters))
+    Reply::list_page(&page.try_map(|dispute| shape(&reader, dispute))?.with_filters(&filters))
 }
 
 async fn page_of_payment(

@@ -78,7 +78,7 @@ async fn list_events(service: Shared, call: Call<MerchantCaller>) -> Result<Repl
         ("payment_id", payment.as_ref().map(PaymentRef::to_string)),
         created.filter_text(),
     ];
-    Reply::list_page(&page.try_map(|event| EventBody::read(event, &reader))?.carrying(&filters))
+    Reply::list_page(&page.try_map(|event| EventBody::read(event, &reader))?.with_filters(&filters))
 }
 
 const UNKNOWN: &str = "No event of this merchant has this event_id. list-events shows those of the last 30 days.";

@@ -100,7 +100,7 @@ async fn list_activity_logs(service: Shared, call: Call<MerchantCaller>) -> Resu
     let (request, filters) = call.fields().parse_in(&LIST, &clock)?;
     filters.check_actors(&reader, &profile)?;
     let page = search(&reader, &filters.selection(&reader)?, request).await?;
-    Reply::list_page(&page.map(ActivityShape::new).carrying(&filters.texts()))
+    Reply::list_page(&page.map(ActivityShape::new).with_filters(&filters.texts()))
 }
 
 impl Filters {

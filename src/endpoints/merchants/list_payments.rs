@@ -94,7 +94,7 @@ async fn list_payments(service: Shared, call: Call<MerchantCaller>) -> Result<Re
     let page = page.try_map(|payment| -> Result<_, ApiError> {
         Ok(PaymentShape::new(payment, NextActionShape::read(&reader, &call, payment, now)?, now))
     })?;
-    Reply::list_page(&page.carrying(&filters.texts()))
+    Reply::list_page(&page.with_filters(&filters.texts()))
 }
 
 impl GivenFilters {

@@ -117,5 +117,5 @@ async fn list_refunds_by_payment(service: Shared, call: Call<MerchantCaller>) ->
     let reader = service.reader(call.caller().merchant_id).await?;
     let payment_id = Payments::find_row(&reader, payment.clone())?.id;
     let page = read_list_page_of_index::<RefundsByPayment, Refunds, _>(&reader, payment_id, request)?;
-    Reply::list_page(&page.carrying(&[("payment_id", Some(payment.to_string()))]).map(RefundShape::new))
+    Reply::list_page(&page.with_filters(&[("payment_id", Some(payment.to_string()))]).map(RefundShape::new))
 }

@@ -59,7 +59,7 @@ pub(in crate::pages) fn files() -> [Arc<dyn BrowserPage<MerchantCaller>>; 3] {
 }
 
 async fn newest_script((): (), _: Request) -> Result<PageReply, ApiError> {
-    Ok(PageReply::text(assets::TILL_SCRIPT.to_owned(), SCRIPT).shared().kept())
+    Ok(PageReply::text(assets::TILL_SCRIPT.to_owned(), SCRIPT).shared().with_caching())
 }
 
 /// The address of the script that never changes, with its digest for Subresource Integrity.
@@ -67,11 +67,11 @@ async fn integrity((): (), request: Request) -> Result<PageReply, ApiError> {
     let digest = STANDARD.encode(Sha384::digest(assets::TILL_SCRIPT.as_bytes()));
     let url = [request.origin(), assets::till_path()].concat();
     let body = json!({ "url": url, "integrity": format!("sha384-{digest}") });
-    Ok(PageReply::text(body.to_string(), "application/json").shared().kept())
+    Ok(PageReply::text(body.to_string(), "application/json").shared().with_caching())
 }
 
 /// The style sheet of a merchant's colour.
 async fn color_sheet((): (), request: Request) -> Result<PageReply, ApiError> {
     let unknown = || ApiError::new(Code::NotFound, "There is no such colour.");
-    Ok(PageReply::text(color::sheet(request.text(0)).ok_or_else(unknown)?, STYLE).kept())
+    Ok(PageReply::text(color::sheet(request.text(0)).ok_or_else(unknown)?, STYLE).with_caching())
 }

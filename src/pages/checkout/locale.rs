@@ -6,7 +6,7 @@ pub(super) use till_domain::checkout::Locale;
 /// The language of a page: the customer's own choice, else the checkout's, else the browser's, else English.
 pub(super) fn choose(own_choice: Option<&str>, of_checkout: Option<Locale>, accept_language: Option<&str>) -> Locale {
     let chosen = own_choice.and_then(locale_of_name).or(of_checkout);
-    chosen.or_else(|| accept_language.and_then(accepted)).unwrap_or(Locale::English)
+    chosen.or_else(|| accept_language.and_then(preferred_locale)).unwrap_or(Locale::English)
 }
 
 /// The language of exactly this name.
@@ -17,7 +17,7 @@ fn locale_of_name(name: &str) -> Option<Locale> {
 /// The language that a browser prefers of those that there are. The first one wins among equals.
 ///
 /// Source: RFC 9110, section 12.5.4.
-fn accepted(header: &str) -> Option<Locale> {
+fn preferred_locale(header: &str) -> Option<Locale> {
     let items = header.split(',').filter_map(|item| item.trim().parse::<QualityItem<String>>().ok());
     let known = items.filter(|item| item.quality > Quality::ZERO).filter_map(|QualityItem { item, quality }| {
         let language = item.split('-').next()?.to_ascii_lowercase();
@@ -52,7 +52,7 @@ mod tests {
             ("*", None),
             ("", None),
         ] {
-            assert_eq!(accepted(header), expected, "{header}");
+            assert_eq!(preferred_locale(header), expected, "{header}");
         }
     }
 }

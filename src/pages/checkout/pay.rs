@@ -44,7 +44,7 @@ pub(super) fn language(request: &Request, checkout: &Value) -> Locale {
 /// The page of an address at which there is no checkout. It names no shop.
 fn unknown(request: &Request) -> PageReply {
     let locale = locale::choose(request.query("lang").as_deref(), None, request.accept_language());
-    PageReply::html(page::unknown(locale)).refused(Code::NotFound)
+    PageReply::html(page::unknown(locale)).with_refusal(Code::NotFound)
 }
 
 /// The address of the page, in the language that the customer chose.
@@ -71,7 +71,7 @@ fn posted<'f>(
     let installation_id = checkout.text("installation_id");
     match field("action")? {
         "pay" => {
-            let (method, card_of_radio) = chosen(field("payment_method")?);
+            let (method, card_of_radio) = split_choice(field("payment_method")?);
             let of = |owner: PaymentMethod, value: Option<&'f str>| value.filter(|_| method == owner.name());
             let arguments = json!({
                 "merchant_id": merchant_id,
@@ -99,7 +99,7 @@ fn posted<'f>(
 }
 
 /// The method, and the saved card, that the value of a radio button means.
-fn chosen(value: &str) -> (&str, Option<&str>) {
+fn split_choice(value: &str) -> (&str, Option<&str>) {
     value.strip_prefix(SAVED_CARD).map_or((value, None), |card_id| (PaymentMethod::Card.name(), Some(card_id)))
 }
 

@@ -129,7 +129,7 @@ fn unknown() -> ApiError {
 /// The page once the customer has acted, or the time is over. It leads back, as acting would have.
 fn expired(action: &Value) -> PageReply {
     let page = ExpiredPage { merchant: action.text("merchant_name"), way_back: action.text("return_path") };
-    PageReply::html(page.render().expect("a template into a text cannot fail")).refused(Code::InvalidState)
+    PageReply::html(page.render().expect("a template into a text cannot fail")).with_refusal(Code::InvalidState)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(super) async fn open((): (), request: Request) -> Result<PageReply, ApiError
     let path = look_up(&request, &FIND_BILL, &scanned).await?;
     Ok(match path.as_ref().and_then(|path| path.as_str()) {
         Some(path) => PageReply::see_other(path.to_owned()),
-        None => html(&NoBillPage).refused(Code::NotFound),
+        None => html(&NoBillPage).with_refusal(Code::NotFound),
     })
 }
 

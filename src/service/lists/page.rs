@@ -36,7 +36,7 @@ impl Neighbour {
         Neighbour { cursor: ("before", id.to_string()), per_page, filters: Vec::new() }
     }
 
-    fn carrying(self, filters: &[FilterText]) -> Neighbour {
+    fn with_filters(self, filters: &[FilterText]) -> Neighbour {
         let given = |(name, text): &FilterText| Some((*name, text.clone()?));
         Neighbour { filters: filters.iter().filter_map(given).collect(), ..self }
     }
@@ -105,9 +105,9 @@ impl<T> ListPage<T> {
 
     /// The page with those of these filters that were given in the calls for the pages beside it.
     #[must_use]
-    pub(crate) fn carrying(self, filters: &[FilterText]) -> ListPage<T> {
-        let carrying = |neighbour: Neighbour| neighbour.carrying(filters);
-        ListPage { previous: self.previous.map(carrying), next: self.next.map(carrying), ..self }
+    pub(crate) fn with_filters(self, filters: &[FilterText]) -> ListPage<T> {
+        let with_filters = |neighbour: Neighbour| neighbour.with_filters(filters);
+        ListPage { previous: self.previous.map(with_filters), next: self.next.map(with_filters), ..self }
     }
 }
 

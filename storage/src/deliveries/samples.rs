@@ -38,7 +38,7 @@ pub(super) fn pending(at_ms: u64) -> Delivery {
     }
 }
 
-pub(super) fn answered(at_ms: u64, status: DeliveryStatus) -> Delivery {
+pub(super) fn answered_delivery(at_ms: u64, status: DeliveryStatus) -> Delivery {
     Delivery {
         status,
         attempt: 300,
@@ -59,7 +59,7 @@ pub(super) fn deliveries() -> Vec<(String, Delivery)> {
         let name = kind.map_or_else(|| "TEST".to_owned(), |kind| kind.name().to_owned());
         (format!("delivery.{name}"), Delivery { kind, ..pending(AT_MS) })
     };
-    let of_status = |status: DeliveryStatus| (format!("delivery.{}", status.name()), answered(AT_MS, status));
+    let of_status = |status: DeliveryStatus| (format!("delivery.{}", status.name()), answered_delivery(AT_MS, status));
     let failure = Some("the connection was refused".to_owned());
     let unanswered = Delivery { failure, attempt: 1, attempted_at: Some(Millis(AT_MS)), ..pending(AT_MS) };
     let mut all: Vec<_> = kinds.map(of_kind).chain(DeliveryStatus::ALL.map(of_status)).collect();

@@ -9,7 +9,9 @@ use std::time::Duration;
 use till_domain::ids::WebhookEventId;
 use till_domain::time::Millis;
 
-use super::samples::{EVENT, MERCHANT, OTHER_MERCHANT, OTHER_WEBHOOK, WEBHOOK, answered, id, pending, progress};
+use super::samples::{
+    EVENT, MERCHANT, OTHER_MERCHANT, OTHER_WEBHOOK, WEBHOOK, answered_delivery, id, pending, progress,
+};
 use super::sorted::{Changes, SortedRows};
 use super::store::DeliveryStore;
 use super::*;
@@ -89,7 +91,7 @@ fn due_deliveries_are_ordered_and_later_ones_left_out() {
 #[test]
 fn pending_deliveries_are_counted_up_to_a_limit() {
     on_both(|store| {
-        put(store, [due_at(1, 300), due_at(2, 100), answered(3, DeliveryStatus::Failed)]);
+        put(store, [due_at(1, 300), due_at(2, 100), answered_delivery(3, DeliveryStatus::Failed)]);
         put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..pending(4) }]);
         assert_eq!(store.pending(MERCHANT, WEBHOOK, 9), Ok(2));
         assert_eq!(store.pending(MERCHANT, WEBHOOK, 1), Ok(1));
@@ -139,7 +141,7 @@ fn pages_lead_from_the_newest_delivery_to_the_oldest_and_back() {
     on_both(|store| {
         // The deliveries to one webhook are in one list per status.
         let statuses = DeliveryStatus::ALL.into_iter().cycle();
-        put(store, (1..=5).zip(statuses).map(|(made, status)| answered(made, status)));
+        put(store, (1..=5).zip(statuses).map(|(made, status)| answered_delivery(made, status)));
         put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..pending(9) }]);
         let filter = DeliveryFilter { webhook_id: Some(WEBHOOK), ..DeliveryFilter::default() };
         let page = |cursor| {
@@ -172,7 +174,13 @@ fn deliveries_of_an_event_are_found_newest_first() {
 fn ending_all_pending_deliveries_leaves_other_webhooks_alone() {
     on_both(|store| {
         put(store, (1..=2_001).map(pending));
-        put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..pending(3_000) }, answered(4_000, DeliveryStatus::Failed)]);
+        put(
+            store,
+            [
+                Delivery { webhook_id: OTHER_WEBHOOK, ..pending(3_000) },
+                answered_delivery(4_000, DeliveryStatus::Failed),
+            ],
+        );
         assert_eq!(store.end_pending(MERCHANT, WEBHOOK), Ok(2_001));
         let ended = Delivery { status: DeliveryStatus::Failed, next_attempt_at: None, ..pending(1) };
         assert_eq!(store.delivery(MERCHANT, ended.id), Ok(Some(ended)));
@@ -185,13 +193,16 @@ fn ending_all_pending_deliveries_leaves_other_webhooks_alone() {
 #[test]
 fn old_deliveries_are_removed_oldest_first_pending_ones_too() {
     let store = MemoryDeliveries::new();
-    put(&store, [pending(1), answered(2, DeliveryStatus::Failed), answered(4, DeliveryStatus::Successful)]);
+    put(
+        &store,
+        [pending(1), answered_delivery(2, DeliveryStatus::Failed), answered_delivery(4, DeliveryStatus::Successful)],
+    );
     assert_eq!(store.remove_created_before(MERCHANT, Millis(1), 9), Ok(0), "made at the instant is not before it");
     assert_eq!(store.remove_created_before(OTHER_MERCHANT, Millis(9), 9), Ok(0));
     assert_eq!(store.remove_created_before(MERCHANT, Millis(4), 1), Ok(1));
     assert_eq!(store.next_due(MERCHANT, WEBHOOK), Ok(None));
     assert_eq!(store.remove_created_before(MERCHANT, Millis(4), 9), Ok(1));
-    assert_eq!(store.delivery(MERCHANT, id(4, 0xdd)), Ok(Some(answered(4, DeliveryStatus::Successful))));
+    assert_eq!(store.delivery(MERCHANT, id(4, 0xdd)), Ok(Some(answered_delivery(4, DeliveryStatus::Successful))));
     assert_eq!(store.remove_created_before(MERCHANT, Millis(u64::MAX >> 16), 9), Ok(1));
     assert!(all_rows(&store).is_empty());
 }
@@ -201,9 +212,9 @@ fn merchants_and_webhooks_with_deliveries_are_found() {
     on_both(|store| {
         assert_eq!(store.next_merchant(None), Ok(None));
         assert_eq!(store.pending_webhooks(), Ok(vec![]));
-        put(store, [pending(1), pending(2), answered(3, DeliveryStatus::Failed)]);
+        put(store, [pending(1), pending(2), answered_delivery(3, DeliveryStatus::Failed)]);
         put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..pending(4) }]);
-        let batch = DeliveryBatch { deliveries: vec![answered(1, DeliveryStatus::Failed)], progress: None };
+        let batch = DeliveryBatch { deliveries: vec![answered_delivery(1, DeliveryStatus::Failed)], progress: None };
         store.write(OTHER_MERCHANT, &batch).expect("it is written");
         assert_eq!(store.next_merchant(None), Ok(Some(MERCHANT)));
         assert_eq!(store.next_merchant(Some(MERCHANT)), Ok(Some(OTHER_MERCHANT)));
@@ -216,7 +227,7 @@ fn merchants_and_webhooks_with_deliveries_are_found() {
 fn written_data_is_present_after_closing_and_opening_again() {
     let directory = tempfile::tempdir().expect("a directory");
     let store = open(directory.path());
-    put(&store, [pending(1), answered(2, DeliveryStatus::Successful)]);
+    put(&store, [pending(1), answered_delivery(2, DeliveryStatus::Successful)]);
     let rows = all_rows(&store);
     drop(store);
     let store = open(directory.path());
@@ -254,7 +265,7 @@ fn a_key_without_its_row_or_a_row_under_another_key_is_damage() {
     };
     put_row(shapes::encode_delivery(&pending(2)).expect("small"));
     assert!(matches!(store.delivery(MERCHANT, pending(1).id), Err(DeliveriesError::Damaged { .. })));
-    put_row(shapes::encode_delivery(&answered(1, DeliveryStatus::Failed)).expect("small"));
+    put_row(shapes::encode_delivery(&answered_delivery(1, DeliveryStatus::Failed)).expect("small"));
     assert!(matches!(store.end_pending(MERCHANT, WEBHOOK), Err(DeliveriesError::Damaged { .. })));
     store.rows().write(Changes { removed: vec![row.clone()], put: Vec::new() }).expect("it is written");
     assert!(matches!(store.due_deliveries(MERCHANT, WEBHOOK, Millis(9), 9), Err(DeliveriesError::Damaged { .. })));
@@ -264,7 +275,7 @@ fn a_key_without_its_row_or_a_row_under_another_key_is_damage() {
 #[test]
 fn a_check_reads_every_row_and_finds_damaged_ones() {
     let (store, [_, (_, failing), _]) = (MemoryDeliveries::new(), progress());
-    let deliveries = vec![pending(1), answered(2, DeliveryStatus::Failed)];
+    let deliveries = vec![pending(1), answered_delivery(2, DeliveryStatus::Failed)];
     let batch = DeliveryBatch { deliveries, progress: Some((WEBHOOK, failing)) };
     store.write(MERCHANT, &batch).expect("it is written");
     let rows = store.check();

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     /// The number of times that each merchant is drawn in 100,000 draws.
-    fn drawn(skew: Skew, count: usize) -> Vec<f64> {
+    fn shares_drawn(skew: Skew, count: usize) -> Vec<f64> {
         let (distribution, mut dice) = (Distribution::new(skew, count), SeededDice::new(7));
         let mut times = vec![0.0; count];
         (0..100_000).for_each(|_| times[distribution.draw(&mut dice)] += 1.0 / 100_000.0);
@@ -63,25 +63,25 @@ mod tests {
 
     #[test]
     fn uniform_gives_each_the_same() {
-        drawn(Skew::Uniform, 4).into_iter().for_each(|share| assert_near(share, 0.25));
+        shares_drawn(Skew::Uniform, 4).into_iter().for_each(|share| assert_near(share, 0.25));
     }
 
     #[test]
     fn zipf_gives_the_nth_a_share_of_one_by_n_to_the_exponent() {
-        let shares = drawn(Skew::Zipf(1.0), 4);
+        let shares = shares_drawn(Skew::Zipf(1.0), 4);
         let sum = 1.0 + 0.5 + 1.0 / 3.0 + 0.25;
         for (index, weight) in [1.0, 0.5, 1.0 / 3.0, 0.25].into_iter().enumerate() {
             assert_near(shares[index], weight / sum);
         }
-        drawn(Skew::Zipf(0.0), 4).into_iter().for_each(|share| assert_near(share, 0.25));
+        shares_drawn(Skew::Zipf(0.0), 4).into_iter().for_each(|share| assert_near(share, 0.25));
     }
 
     #[test]
     fn hot_gives_the_first_its_share_and_the_others_the_rest() {
-        let shares = drawn(Skew::Hot(0.8), 5);
+        let shares = shares_drawn(Skew::Hot(0.8), 5);
         assert_near(shares[0], 0.8);
         shares[1..].iter().for_each(|share| assert_near(*share, 0.05));
-        assert_near(drawn(Skew::Hot(1.0), 3)[0], 1.0);
-        assert_near(drawn(Skew::Hot(0.3), 1)[0], 1.0);
+        assert_near(shares_drawn(Skew::Hot(1.0), 3)[0], 1.0);
+        assert_near(shares_drawn(Skew::Hot(0.3), 1)[0], 1.0);
     }
 }

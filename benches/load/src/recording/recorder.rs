@@ -58,7 +58,7 @@ impl Recorder {
     }
 
     /// Records the end of an operation that was meant to begin at `intended`.
-    pub(crate) fn ended(&mut self, intended: Instant, now: Instant, outcome: Result<MeasuredStep, Trouble>) {
+    pub(crate) fn record_end(&mut self, intended: Instant, now: Instant, outcome: Result<MeasuredStep, Trouble>) {
         let is_counted = intended >= self.window.start;
         self.listen(now, &outcome);
         match outcome {
@@ -175,7 +175,7 @@ mod tests {
     fn latency_is_counted_from_when_a_call_was_meant_to_be_made() {
         let (mut recorder, _receiver, start) = recorder();
         let millis = |millis| start + Duration::from_millis(millis);
-        recorder.ended(millis(10), millis(510), Ok(MeasuredStep::InitiatePaymentFlow));
+        recorder.record_end(millis(10), millis(510), Ok(MeasuredStep::InitiatePaymentFlow));
         let (tally, last) = recorder.finish();
         assert_eq!((tally.latencies.len(), last), (1, millis(510)));
         assert!((499_000..=501_000).contains(&tally.latencies.max()), "{}", tally.latencies.max());
@@ -185,9 +185,9 @@ mod tests {
     fn the_warm_up_is_not_counted_but_its_wrong_answers_are() {
         let (mut recorder, _receiver, start) = recorder();
         let before = start.checked_sub(Duration::from_millis(1)).expect("there was a millisecond before");
-        recorder.ended(before, start, Ok(MeasuredStep::InitiatePaymentFlow));
-        recorder.ended(before, start, Err(Trouble::Failed { code: "X".to_owned(), excerpt: String::new() }));
-        recorder.ended(before, start, Err(Trouble::Wrong("y".to_owned())));
+        recorder.record_end(before, start, Ok(MeasuredStep::InitiatePaymentFlow));
+        recorder.record_end(before, start, Err(Trouble::Failed { code: "X".to_owned(), excerpt: String::new() }));
+        recorder.record_end(before, start, Err(Trouble::Wrong("y".to_owned())));
         let (tally, _) = recorder.finish();
         assert_eq!((tally.latencies.len(), tally.failures.len(), tally.wrong.count), (0, 0, 1));
     }
@@ -197,7 +197,7 @@ mod tests {
         let (mut recorder, _receiver, start) = recorder();
         for code in ["UNAVAILABLE", "(connection closed)"] {
             let failed = Trouble::Failed { code: code.to_owned(), excerpt: String::new() };
-            recorder.ended(start, start + Duration::from_millis(100), Err(failed));
+            recorder.record_end(start, start + Duration::from_millis(100), Err(failed));
         }
         let (tally, _) = recorder.finish();
         assert_eq!((tally.latencies.len(), tally.refused.len()), (0, 1));
@@ -209,14 +209,14 @@ mod tests {
         let (mut recorder, _receiver, start) = recorder();
         let failed = |code: &str| Err(Trouble::Failed { code: code.to_owned(), excerpt: format!("as {code}") });
         let millis = |millis| start + Duration::from_millis(millis);
-        recorder.ended(start, millis(10), failed("(connection closed)"));
-        recorder.ended(start, millis(20), failed("(connection refused)"));
+        recorder.record_end(start, millis(10), failed("(connection closed)"));
+        recorder.record_end(start, millis(20), failed("(connection refused)"));
         let silence = Silence { since: millis(10), calls: 2, reason: "as (connection refused)".to_owned() };
         assert_eq!(recorder.silence(), Some(&silence));
         for answered in [failed("CONFLICT"), failed("(HTTP 502)"), Ok(MeasuredStep::GetBalance)] {
-            recorder.ended(start, millis(30), failed("(no answer in time)"));
+            recorder.record_end(start, millis(30), failed("(no answer in time)"));
             assert!(recorder.silence().is_some());
-            recorder.ended(start, millis(40), answered);
+            recorder.record_end(start, millis(40), answered);
             assert_eq!(recorder.silence(), None);
         }
     }
@@ -226,7 +226,7 @@ mod tests {
         let (mut recorder, receiver, start) = recorder();
         for at in [50, 60, 250] {
             let now = start + Duration::from_millis(at);
-            recorder.ended(now, now, Ok(MeasuredStep::GetBalance));
+            recorder.record_end(now, now, Ok(MeasuredStep::GetBalance));
         }
         assert_eq!(receiver.try_recv().map(|interval| (interval.index, interval.latencies.len())), Ok((0, 2)));
         assert!(receiver.try_recv().is_err());

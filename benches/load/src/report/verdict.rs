@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use crate::recording::Latency;
 
-    fn told(conditions: &[&str], points: &[Point]) -> Vec<(bool, String)> {
+    fn texts_of_verdicts(conditions: &[&str], points: &[Point]) -> Vec<(bool, String)> {
         let parse = |text: &&str| text.parse::<FailIf>().unwrap_or_else(|reason| panic!("{reason}"));
         let conditions: Vec<FailIf> = conditions.iter().map(parse).collect();
         verdicts(&conditions, points).into_iter().map(|verdict| (verdict.failed, verdict.told)).collect()
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn each_condition_says_what_was_measured() {
         // The example reaches 50 a second with a p99 of 300 microseconds and a maximum of 1,200.
-        let lines = told(&["p99>299us", "max>1.2ms", "rate<50.5", "errors>0", "mean>=120us"], &[point()]);
+        let lines = texts_of_verdicts(&["p99>299us", "max>1.2ms", "rate<50.5", "errors>0", "mean>=120us"], &[point()]);
         let expected = [
             (true, "FAILED --fail-if p99>299us: p99 is 300 µs"),
             (false, "passed --fail-if max>1.2ms: max is 1.20 ms"),
@@ -122,20 +122,20 @@ mod tests {
             (true, "FAILED --fail-if rate<55: rate is 50.0/s with 4 merchants and 8 connections"),
             (false, "passed --fail-if rate<55: rate is 60.0/s with 4 merchants and 1 connection"),
         ];
-        assert_eq!(told(&["rate<55"], &points), expected.map(|(failed, told)| (failed, told.to_owned())));
+        assert_eq!(texts_of_verdicts(&["rate<55"], &points), expected.map(|(failed, told)| (failed, told.to_owned())));
     }
 
     #[test]
     fn a_figure_that_was_not_measured_fails() {
         let nothing = Point { latency_micros: Latency::default(), ..point() };
-        assert_eq!(told(&["p99>1s"], &[nothing])[0].1, "FAILED --fail-if p99>1s: p99 was not measured");
-        assert_eq!(told(&["rate<1"], &[])[0].1, "FAILED --fail-if rate<1: rate is 0.00/s");
-        assert!(told(&["errors>0"], &[])[0].0);
+        assert_eq!(texts_of_verdicts(&["p99>1s"], &[nothing])[0].1, "FAILED --fail-if p99>1s: p99 was not measured");
+        assert_eq!(texts_of_verdicts(&["rate<1"], &[])[0].1, "FAILED --fail-if rate<1: rate is 0.00/s");
+        assert!(texts_of_verdicts(&["errors>0"], &[])[0].0);
     }
 
     #[test]
     fn a_condition_of_a_step_is_judged_by_its_latencies() {
-        let lines = told(&["get-balance.p99>299us", "send-payout.p99>1s"], &[point()]);
+        let lines = texts_of_verdicts(&["get-balance.p99>299us", "send-payout.p99>1s"], &[point()]);
         assert_eq!(lines[0].1, "FAILED --fail-if get-balance.p99>299us: get-balance.p99 is 300 µs");
         assert_eq!(lines[1].1, "FAILED --fail-if send-payout.p99>1s: send-payout.p99 was not measured");
     }

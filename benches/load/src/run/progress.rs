@@ -37,7 +37,7 @@ impl RunProgress {
 
     /// Shows the results so far; `passed` is None during the warm-up.
     pub(super) fn show(&self, passed: Option<Duration>, duration: Duration, last: Option<&FeedLine>) {
-        let text = format!("{}{}", stage(passed, duration), last.map(seen).unwrap_or_default());
+        let text = format!("{}{}", stage(passed, duration), last.map(text_of_second).unwrap_or_default());
         if self.is_on_terminal {
             write(&format!("{ERASE}till-bench: {text}"));
         } else if self.last_shown.get().elapsed() >= LINE_EVERY {
@@ -76,7 +76,7 @@ fn stage(passed: Option<Duration>, duration: Duration) -> String {
 }
 
 /// The rate and the 99th percentile of the last second.
-fn seen(last: &FeedLine) -> String {
+fn text_of_second(last: &FeedLine) -> String {
     let p99 = Duration::from_micros(last.p99_micros()).as_secs_f64() * 1e3;
     let failures = if last.failures > 0 { format!(", {} failed", last.failures) } else { String::new() };
     format!(", {:.0}/s, p99 {p99:.2} ms{failures}", last.rate)

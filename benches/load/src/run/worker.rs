@@ -160,7 +160,7 @@ async fn repeat(world: Arc<RunContext>, turns: Rc<Turns>, mut client: LoadClient
 /// Records the end of the current operation, or the failure of its customer, with a pause when there was no answer.
 async fn record(world: &RunContext, client: &LoadClient, outcome: Result<MeasuredStep, Trouble>, connections: usize) {
     let is_unanswered = matches!(&outcome, Err(Trouble::Failed { code, .. }) if code.starts_with('('));
-    client.recorder.borrow_mut().ended(client.intended, Instant::now(), outcome);
+    client.recorder.borrow_mut().record_end(client.intended, Instant::now(), outcome);
     if let Some(silence) = client.recorder.borrow().silence().filter(|silence| is_long(silence, connections)) {
         world.end(Ending::Unreachable(silence.reason.clone()));
     }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::prepare::{Lines, accepted};
+use super::prepare::{Lines, check_accepted};
 use crate::chance::SeededDice;
 use crate::client::Template;
 
@@ -54,7 +54,7 @@ pub(super) async fn enable(lines: &mut Lines, merchant_id: &str) -> anyhow::Resu
 
 /// Asks which of these methods a merchant has, each with its name.
 pub(super) async fn enabled(lines: &mut Lines, settings: &[u8]) -> anyhow::Result<Vec<(&'static str, AskingMethod)>> {
-    let answer = accepted("read the settings of the installation", lines.public.call(settings).await)?.json();
+    let answer = check_accepted("read the settings of the installation", lines.public.call(settings).await)?.json();
     let listed = answer["payment_methods"].as_array().map_or(&[][..], Vec::as_slice);
     let has = |name: &str| listed.iter().any(|method| method["name"] == name);
     Ok(METHODS.into_iter().filter(|(name, _)| has(name)).collect())

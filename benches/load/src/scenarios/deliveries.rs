@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::prepare::{Lines, accepted};
+use super::prepare::{Lines, check_accepted};
 use super::stock::Stock;
 use crate::webhooks::WebhookReceiver;
 
@@ -49,7 +49,7 @@ pub(super) async fn connect(stock: &Stock, address: SocketAddr) -> anyhow::Resul
         json!({ "name": "Load test", "destination_url": format!("http://{address}/events"), "events": ["*"] });
     let connect = async |lines: &mut Lines, index: usize| {
         let request = stock.shops[index].head("connect-webhook").with(&webhook);
-        accepted("connect a webhook", lines.public.call(&request).await).map(drop)
+        check_accepted("connect a webhook", lines.public.call(&request).await).map(drop)
     };
     stock.ends.each(stock.shops.len(), AT_ONCE, connect).await.map(drop)
 }
@@ -104,7 +104,7 @@ async fn wait(stock: &Stock, receiver: &WebhookReceiver) -> anyhow::Result<(u64,
 async fn numbered(stock: &Stock) -> anyhow::Result<u64> {
     let ask = async |lines: &mut Lines, index: usize| {
         let request = stock.shops[index].head("list-events").with(&json!({ "per_page": 1 }));
-        let answer = accepted("list events", lines.public.call(&request).await)?.json();
+        let answer = check_accepted("list events", lines.public.call(&request).await)?.json();
         Ok(answer["page"][0]["sequence"].as_u64().unwrap_or_default())
     };
     Ok(stock.ends.each(stock.shops.len(), AT_ONCE, ask).await?.iter().sum())

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::initiate::initiate_session;
-use super::prepare::{Lines, OPERATOR_CALLS_AT_ONCE, accepted};
+use super::prepare::{Lines, OPERATOR_CALLS_AT_ONCE, check_accepted};
 use super::sessions::session_of;
 use super::settling::{Baseline, wait_until_paid};
 use super::shop::LoadMerchant;
@@ -83,7 +83,7 @@ async fn newest(head: &RequestHead, connection: &mut Connection, most: usize) ->
     let mut entries = Entries::default();
     let mut next = Some(json!({ "per_page": 100 }));
     while let Some(body) = next.filter(|_| entries.ids.len() < most) {
-        let answer = accepted("read a list", connection.call(&head.with(&body)).await)?;
+        let answer = check_accepted("read a list", connection.call(&head.with(&body)).await)?;
         let page: PreparedPage =
             serde_json::from_slice(answer.body).context("failed to read a list: it is not a page")?;
         entries.ids.extend(page.page.into_iter().map(|entry| entry.id));

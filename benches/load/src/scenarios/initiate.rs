@@ -5,7 +5,7 @@ use till_domain::ids::PaymentId;
 
 use super::amounts::INITIATED_MINOR;
 use super::load_client::LoadClient;
-use super::prepare::accepted;
+use super::prepare::check_accepted;
 use super::sessions::{AskingPayment, SESSION_BYTES, SessionCourse};
 use super::shop::LoadMerchant;
 use super::world::RunContext;
@@ -41,7 +41,7 @@ pub(super) async fn initiate_session(
 ) -> anyhow::Result<u64> {
     let mut request = Vec::new();
     shop.initiate.write(session, &mut request);
-    let answer = accepted("initiate a payment", connection.call(&request).await)?;
+    let answer = check_accepted("initiate a payment", connection.call(&request).await)?;
     answer.id().context("failed to initiate a payment: the answer is not an id")?;
     Ok(INITIATED_MINOR)
 }

@@ -8,7 +8,7 @@ use till_domain::ids::PaymentId;
 
 use super::acknowledged::{Acknowledged, PaymentView};
 use super::amounts::REFUNDS_OF_A_PAYMENT;
-use super::prepare::{Lines, accepted};
+use super::prepare::{Lines, check_accepted};
 use super::sessions::session_of;
 use super::shop::LoadMerchant;
 use super::stock::Stock;
@@ -119,7 +119,7 @@ impl PreparedPayment {
         let session = session_of(&shop.select, connection).await?;
         let mut request = Vec::new();
         initiation.write(&session, &mut request);
-        let answer = accepted("initiate a payment", connection.call(&request).await)?;
+        let answer = check_accepted("initiate a payment", connection.call(&request).await)?;
         let id = answer.id().and_then(|id| id.parse().ok());
         let id =
             id.with_context(|| format!("failed to initiate a payment: {} is not a payment id", answer.excerpt()))?;
@@ -141,7 +141,7 @@ impl PreparedPayment {
         let (start, mut request) = (Instant::now(), Vec::new());
         self.write(&shop.find, &mut request);
         loop {
-            let answer = accepted("find a payment", connection.call(&request).await)?;
+            let answer = check_accepted("find a payment", connection.call(&request).await)?;
             let found: PaymentView<'_> =
                 serde_json::from_slice(answer.body).context("failed to find a payment: the answer is not one")?;
             match judge(&found) {

@@ -38,7 +38,7 @@ impl Lines {
             self.operator.as_mut().with_context(|| format!("failed to {what}: only the operator can"))?;
         let head =
             RequestHead::new(&operator.admin, &format!("/admin/{endpoint}"), Some(operator.token.expose_secret()));
-        accepted(what, connection.call(&head.with(body)).await)
+        check_accepted(what, connection.call(&head.with(body)).await)
     }
 }
 
@@ -75,7 +75,10 @@ impl Ends {
 }
 
 /// The answer of a call that must succeed.
-pub(super) fn accepted<'a>(what: &str, answer: Result<HttpAnswer<'a>, CallFailure>) -> anyhow::Result<HttpAnswer<'a>> {
+pub(super) fn check_accepted<'a>(
+    what: &str,
+    answer: Result<HttpAnswer<'a>, CallFailure>,
+) -> anyhow::Result<HttpAnswer<'a>> {
     let answer = answer.with_context(|| format!("failed to {what}"))?;
     if answer.is_success() {
         return Ok(answer);

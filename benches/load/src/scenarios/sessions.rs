@@ -7,7 +7,7 @@ use anyhow::Context;
 use till_domain::ids::PaymentId;
 
 use super::asking::AskingMethod;
-use super::prepare::{Lines, accepted};
+use super::prepare::{Lines, check_accepted};
 use super::shop::LoadMerchant;
 use super::supply::{Preparation, Supply};
 use crate::chance::SeededDice;
@@ -73,7 +73,7 @@ impl Sessions {
         };
         let dice = RefCell::new(SeededDice::new(preparation.dice.number()));
         let make = async |lines: &mut Lines, shop: usize| {
-            let (course, request) = drawn(&stock.shops[shop], plan, &mut dice.borrow_mut());
+            let (course, request) = draw_course(&stock.shops[shop], plan, &mut dice.borrow_mut());
             anyhow::Ok(Session { shop, id: session_of(request, &mut lines.public).await?, course })
         };
         let all = supply.make(preparation, make).await?;
@@ -82,7 +82,7 @@ impl Sessions {
 }
 
 /// The course of a merchant's next payment, with its selection.
-fn drawn<'s>(shop: &'s LoadMerchant, plan: &Plan, dice: &mut SeededDice) -> (SessionCourse, &'s [u8]) {
+fn draw_course<'s>(shop: &'s LoadMerchant, plan: &Plan, dice: &mut SeededDice) -> (SessionCourse, &'s [u8]) {
     let (declines, asks) = (plan.declines.unwrap_or_default(), plan.action_share.unwrap_or_default());
     let drawn = if declines + asks > 0.0 { dice.share() } else { 1.0 };
     if drawn < declines {
@@ -99,7 +99,7 @@ fn drawn<'s>(shop: &'s LoadMerchant, plan: &Plan, dice: &mut SeededDice) -> (Ses
 
 /// The fresh session that a request makes.
 pub(super) async fn session_of(request: &[u8], connection: &mut Connection) -> anyhow::Result<[u8; SESSION_BYTES]> {
-    let answer = accepted("select a payment method", connection.call(request).await)?;
+    let answer = check_accepted("select a payment method", connection.call(request).await)?;
     let id = answer.id().and_then(|id| id.as_bytes().try_into().ok());
     id.with_context(|| format!("failed to select a payment method: {} is not a session id", answer.excerpt()))
 }

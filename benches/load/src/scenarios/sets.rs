@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::prepare::{Lines, accepted};
+use super::prepare::{Lines, check_accepted};
 use super::shop::LoadMerchant;
 use super::stock::Stock;
 use crate::client::Connection;
@@ -33,10 +33,10 @@ async fn fill_set(shop: &LoadMerchant, key: &str, size: usize, connection: &mut 
     let item = |index: usize| Value::from(format!("i{index}"));
     let items: Vec<Value> = (0..size.min(ITEMS_OF_A_CALL)).map(item).collect();
     let request = shop.head("sync-metadata").with(&json!({ "key": key, "metadata": { PATH: items } }));
-    accepted("fill a set", connection.call(&request).await)?;
+    check_accepted("fill a set", connection.call(&request).await)?;
     for index in ITEMS_OF_A_CALL..size {
         let request = shop.add_to_set.with(&json!({ "key": key, "path": PATH, "value": item(index) }));
-        accepted("fill a set", connection.call(&request).await)?;
+        check_accepted("fill a set", connection.call(&request).await)?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::amounts::INITIATED_MINOR;
 use super::ping::Balance;
-use super::prepare::{Lines, accepted};
+use super::prepare::{Lines, check_accepted};
 use super::stock::Stock;
 
 /// Balances that are read at the same time.
@@ -76,7 +76,7 @@ impl Baseline {
     pub(crate) async fn read(stock: &Stock, shops: usize) -> anyhow::Result<Baseline> {
         let ask = async |lines: &mut Lines, index: usize| {
             let shop = &stock.shops[index];
-            let answer = accepted("read a balance", lines.public.call(&shop.get_balance).await)?;
+            let answer = check_accepted("read a balance", lines.public.call(&shop.get_balance).await)?;
             let balance = Balance::read(answer.body, &shop.currency);
             let balance = balance.context("failed to read a balance: the answer is not one")?;
             u64::try_from(balance.total_minor()).context("a balance is below zero")

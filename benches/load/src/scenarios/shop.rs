@@ -9,7 +9,7 @@ use super::amounts::{
     PAYOUT_MINOR, REFUNDED_PART_MINOR,
 };
 use super::asking::{self, AskingMethod, CustomerRequests};
-use super::prepare::{Lines, accepted, id_of};
+use super::prepare::{Lines, check_accepted, id_of};
 use crate::client::{RequestHead, Template};
 use crate::plan::Plan;
 use crate::target::{ExistingMerchant, ServerAddress};
@@ -88,7 +88,7 @@ impl LoadMerchant {
     ) -> anyhow::Result<LoadMerchant> {
         let ExistingMerchant { key, ids } = merchant.clone();
         let request = head(server, "get-balance", &key).with(&json!({}));
-        let answer = accepted("read the balance of the merchant", lines.public.call(&request).await)?.json();
+        let answer = check_accepted("read the balance of the merchant", lines.public.call(&request).await)?.json();
         let currency = answer["currency"].as_str().context("the balance of the merchant has no currency")?.to_owned();
         let mut shop = LoadMerchant::new(server, ids.unwrap_or_default(), currency, key);
         if plan.scenario.uses_sessions() {
@@ -133,7 +133,7 @@ impl LoadMerchant {
     async fn selection_of(&self, card: &str, lines: &mut Lines) -> anyhow::Result<Vec<u8>> {
         let request = self.sdk("tokenize-card").with(&self.card(card, "MULTIPLE"));
         let what = "tokenize a card";
-        let token = id_of(what, &accepted(what, lines.public.call(&request).await)?)?;
+        let token = id_of(what, &check_accepted(what, lines.public.call(&request).await)?)?;
         Ok(self.select_head.with(&self.selection_by_card(&token)))
     }
 

@@ -142,7 +142,7 @@ struct Query {
 }
 
 impl Query {
-    fn drawn(dice: &mut Dice) -> Query {
+    fn draw(dice: &mut Dice) -> Query {
         let mut query = Query::default();
         for _ in 0..=dice.number_below(3) {
             match dice.number_below(8) {
@@ -224,7 +224,7 @@ fn filters_alone_and_together_are_exact_and_page_both_ways() {
     let mut dice = Dice(2);
     let mut found = 0;
     for _ in 0..400 {
-        let query = Query::drawn(&mut dice);
+        let query = Query::draw(&mut dice);
         let expected: Vec<Activity> = log.entries.iter().filter(|entry| query.passes(entry)).cloned().collect();
         let per_page = u16::try_from(1 + dice.number_below(100)).expect("small");
         let (there, back) = log.walk(&query.selection(), per_page);
