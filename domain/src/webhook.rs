@@ -216,7 +216,7 @@ pub struct PreviousSecret {
 /// An order to deliver events to a webhook again. Its progress is kept beside the deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Redelivery {
-    /// The id of the last event before the order was given, by which one order is told from the next.
+    /// The id of the last event before the order was given. It distinguishes one order from the next.
     pub ordered_after: WebhookEventId,
     /// The first event that it covers.
     pub first: WebhookEventId,

@@ -13,7 +13,7 @@ const NAME_REPEATED_MAX: usize = 64;
 /// Letters of a word for each typing error in it beside the first: 1 in 5.
 const LETTERS_PER_EDIT: usize = 5;
 
-/// The shortest word in which a typing error is told from another word.
+/// The shortest word in which the server looks for a typing error. A shorter one is taken for another word.
 const MISTYPED_WORD_MIN: usize = 3;
 
 /// The arguments of one call, by the declaration of its endpoint.

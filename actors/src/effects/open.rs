@@ -20,7 +20,7 @@ pub struct OpenEffects {
     pub older_than: [usize; AGES_SECONDS.len()],
     /// The age of the oldest that ends by itself. Those of an earlier process count from the start.
     pub oldest: Duration,
-    /// Authorizations that wait for their customers, or for what follows from what these did.
+    /// Authorizations that wait for their customers, or for the acquirer's answer after the customer has acted.
     pub awaiting_customers: usize,
     /// The others by kind, as far as there are any.
     pub decided: BTreeMap<DecidedCalls, OldestOpen>,

@@ -1,4 +1,4 @@
-//! The runner: carries open effects out and has their results recorded.
+//! The runner: it carries out open effects and submits their results, which the merchant's actor records.
 
 use std::sync::Arc;
 use std::time::Duration;

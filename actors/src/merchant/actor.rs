@@ -1,4 +1,4 @@
-//! The actor: has one merchant's requests carried out, one after the other, and never waits for the disk.
+//! The actor: it carries out one merchant's requests, one after the other, and never waits for the disk.
 
 use actix::{Actor, Addr, AsyncContext, Context, Handler, Message};
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ pub(crate) type Unpublish = Arc<dyn Fn(MerchantId, &Addr<MerchantActor>) -> bool
 
 /// The place where a merchant's staged records are.
 enum Residence {
-    /// Nowhere: the next request has them loaded.
+    /// Nowhere: the next request loads them.
     Unloaded,
     /// With the actor.
     Here(Box<LoadedMerchant>),
@@ -143,7 +143,7 @@ impl MerchantActor {
         }
     }
 
-    /// Has a request carried out by a loader thread, which loads the merchant first when it is not loaded.
+    /// Sends a request to a loader thread, which loads the merchant if it is not loaded, and carries the request out.
     fn send_away(&mut self, submit: Submit, context: &Context<Self>) {
         let loaded = match std::mem::replace(&mut self.residence, Residence::Away) {
             Residence::Here(loaded) => Some(loaded),

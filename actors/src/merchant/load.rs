@@ -18,7 +18,8 @@ use crate::store::Store;
 const SNAPSHOTS_TRIED: usize = 2;
 
 /// Records after which a load gives way to threads that wait for its processor, such as those of other merchants'
-/// calls. Eight take far less than a millisecond; the kernel alone has the others wait for up to some 3 ms.
+/// calls. Eight take far less than a millisecond; without it the other threads would wait for up to some
+/// 3 ms, until the kernel interrupts the load.
 const RECORDS_PER_TURN: u64 = 8;
 
 /// The bytes of a record after which it does so, too.

@@ -60,8 +60,8 @@ impl Pending {
         }
     }
 
-    /// Replaces the calls to acquirers by those that are open. After a replay of several records these are not the ones
-    /// that they opened, and what the first of them prepared is not what the next call needs.
+    /// Replaces the calls to acquirers by the open ones. After a replay of several records the calls that these records
+    /// opened are no longer the open ones, and what was prepared for the first call does not serve the next one.
     pub(crate) fn replace_calls(&mut self, open: Vec<OpenCall>) {
         self.effects = open.into_iter().map(|call| (call, None)).collect();
     }

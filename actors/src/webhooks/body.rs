@@ -8,7 +8,7 @@ use till_domain::text::ExternalId;
 use till_domain::time::Millis;
 use till_domain::webhook::{EventCheckout, WebhookEvent, WebhookEventKind};
 
-/// The name of the event that a merchant has sent to try a webhook.
+/// The name of the event by which a merchant tries a webhook.
 const TEST: &str = "test";
 
 /// A body. Every member is always there, null where it does not apply.

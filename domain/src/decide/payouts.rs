@@ -51,7 +51,7 @@ fn acquirer(state: &MerchantState) -> AcquirerName {
     state.integrations.get(&PaymentMethod::Card).map_or(AcquirerName::Sandbox, |integration| integration.acquirer)
 }
 
-/// A payout that has ended is ended no more.
+/// A payout that has ended cannot be ended again.
 pub(super) fn order_end(records: &impl Records, id: PayoutId) -> Result<(Decision, Answer), DecisionError> {
     match records.shared::<Payouts>(id)?.map(|payout| payout.status) {
         Some(PayoutStatus::Pending) => Ok((Decision::nothing(), Answer::Changed(true))),

@@ -80,7 +80,7 @@ fn not_refundable(payment: &Payment) -> Refusal {
     Refusal::NotRefundable { status: payment.status, operation }
 }
 
-/// A refund that has ended is ended no more.
+/// A refund that has ended cannot be ended again.
 pub(super) fn order_end(records: &impl Records, id: RefundId) -> Result<(Decision, Answer), DecisionError> {
     match records.shared::<Refunds>(id)?.map(|refund| refund.status) {
         Some(RefundStatus::Pending) => Ok((Decision::nothing(), Answer::Changed(true))),

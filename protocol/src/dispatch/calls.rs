@@ -29,7 +29,7 @@ const KEY_OF_PAGE: &str = "The header Authorization has a secret API key, and th
     out, since /sdk needs none.";
 
 impl<C: AuthenticatedCaller> Dispatcher<C> {
-    /// Checks a call of a function, from its key on, and has it carried out.
+    /// Checks a call of a function, from its key on, and calls the function.
     pub(super) async fn call(
         &self,
         exchange: &Exchange<'_, C>,

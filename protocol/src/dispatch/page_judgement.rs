@@ -31,7 +31,7 @@ static PAGE_FORM: Declaration = Declaration { name: "page", flags: Flags::OPEN_C
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
 impl<C: AuthenticatedCaller> Dispatcher<C> {
-    /// Checks a request for a page, from its rate on, and has it carried out.
+    /// Checks a request for a page, from its rate on, and opens the page.
     pub(super) async fn page(
         &self,
         exchange: &Exchange<'_, C>,

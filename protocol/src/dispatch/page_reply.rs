@@ -114,7 +114,7 @@ impl PageReply {
         PageReply { code: Some(code), ..self }
     }
 
-    /// The same, where the answer to the page's form may lead to other origins.
+    /// The same page; the answer to its form may redirect the browser to these origins.
     #[must_use]
     pub fn with_form_targets(self, origins: Vec<String>) -> PageReply {
         PageReply { form_targets: origins, ..self }

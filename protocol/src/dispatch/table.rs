@@ -131,7 +131,7 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
     }
 
     /// The address under which callers reach the server, without a slash at its end, for documents and the addresses of
-    /// pages. When None, these have the address that the request was sent to.
+    /// pages. When None, documents and pages show the address that the request was sent to.
     #[must_use]
     pub fn public_url(self, public_url: Option<String>) -> DispatcherBuilder<C> {
         DispatcherBuilder { public_url, ..self }

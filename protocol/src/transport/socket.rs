@@ -137,7 +137,7 @@ impl Socket {
         polled
     }
 
-    /// Sends the last answer instead of the web server's own, which is told that the connection has ended.
+    /// Sends the last answer instead of the web server's own. The web server sees the end of the connection.
     fn end_with(&mut self, answer: Vec<u8>) {
         let transport = mem::replace(&mut self.transport, BufReader::with_capacity(PIECE_BYTES, Box::new(empty())));
         let connection = Rc::clone(&self.connection);

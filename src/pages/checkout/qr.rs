@@ -16,8 +16,8 @@ pub(super) const QUIET_ZONE: usize = 4;
 /// 15 MB.
 const DRAWINGS_MAX: usize = 256;
 
-/// Drawings by their texts: a page that waits for its customer is asked for every few seconds, and a drawing takes half
-/// a millisecond.
+/// Drawings by their texts: a browser asks for a page that waits for its customer every few seconds, and a drawing
+/// takes half a millisecond.
 static DRAWINGS: LazyLock<TextCache<QrDrawing>> = LazyLock::new(|| TextCache::at_most(DRAWINGS_MAX));
 
 /// A QR code as a template draws it.

@@ -51,8 +51,8 @@ pub(crate) fn claim(
     Err(SharedJournalError::Refused("other servers claim the log at the same time".to_owned()))
 }
 
-/// Claims those of some shards once more that a process still holds. Its commit waits for the standby, as that of a
-/// statement before it may not have done which was canceled: so what it tells is on two machines.
+/// Claims again those of some shards that a process still holds. The commit waits for the standby. A statement before
+/// it that was canceled may not have waited; after this commit what the claim tells is on two machines.
 pub(crate) fn claim_again(
     connection: &mut Connection,
     schema: &str,

@@ -97,8 +97,8 @@ impl Connection {
         }
     }
 
-    /// Waits for the answer to a statement that changes nothing, or that may be made again whatever became of it. A
-    /// warning is no answer to it. After an error the connection must be dropped.
+    /// Waits for the answer to a statement that changes nothing, or that may be repeated whether it took effect or not.
+    /// A warning is no answer to it. After an error the connection must be dropped.
     pub(crate) fn read<T>(
         &mut self,
         statement: impl AsyncFnOnce(&mut Client) -> Result<T, Error>,

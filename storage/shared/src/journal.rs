@@ -154,8 +154,8 @@ impl SharedJournal {
         Ok(())
     }
 
-    /// Says which shards have fewer records than were written to them: the newest of some logs are gone, which a store
-    /// that has them tells by name.
+    /// Logs which shards have fewer records than were written to them: the newest records of some logs are lost. Which
+    /// logs these are is logged by a store that has the records.
     fn note_missing_records(
         &self,
         behind: &BTreeSet<Shard>,

@@ -22,8 +22,8 @@ use crate::settings::JournalSettings;
 use crate::shard::{Hold, Holds, Shard, shard_of};
 use crate::standing::{Found, OnFenced, Standing};
 
-/// The time after which callers are told that an outcome is unknown, in times that an answer may take. It is still
-/// sought then.
+/// After this many times the patience, callers get the answer that an outcome is unknown. The search for the outcome
+/// goes on.
 const UNKNOWN_AFTER: u32 = 2;
 /// The number of times that a statement is sent when the database asks to repeat it.
 const SENDS_MAX: usize = 3;
@@ -277,9 +277,9 @@ impl Lane {
         if missing.is_empty() { missing } else { self.find_out(missing, Instant::now(), None, outcomes) }
     }
 
-    /// Finds out what became of shards, by a write that is open for the reason given, or that did not take effect.
-    /// Returns those that were not written. Once the patience is over everything that waits is refused, and once it is
-    /// over twice the callers of this write are told that they cannot be told.
+    /// Finds out which shards a write has reached: a write whose outcome is unknown for the given reason, or that did
+    /// not take effect. Returns the shards that it did not reach. After the patience of the settings all waiting writes
+    /// are refused; after twice that time the callers of this write get the answer that its outcome is unknown.
     fn find_out(&self, sent: Holds, since: Instant, open: Option<&str>, outcomes: &mut Outcomes) -> Holds {
         let (standing, patience) = (&self.seeker.standing, self.seeker.settings.patience);
         self.seeker.seek(sent.keys().copied(), open.is_some());

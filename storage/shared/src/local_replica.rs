@@ -65,8 +65,8 @@ impl LocalReplica {
         state.merchants.contains_key(&merchant_id) || (!state.lost.is_empty() && is_lost())
     }
 
-    /// True when another process may have told callers of what the store lacks, or the merchant's shard is lost: its
-    /// rows are none to answer from.
+    /// True when another process may have told callers something that the store lacks, or when the merchant's shard is
+    /// lost. The merchant's rows must not be used for answers then.
     pub(crate) fn may_lack_what_was_told(&self, merchant_id: MerchantId) -> bool {
         let state = self.state.lock();
         let lacks = state.merchants.get(&merchant_id).is_some_and(|lacking| lacking.whole_vault);

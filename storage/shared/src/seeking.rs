@@ -1,5 +1,5 @@
-//! The thread that finds out what became of writes whose outcome is open, and when the database answers again. There is
-//! one at a time for a lane, and it makes one attempt at a time.
+//! The thread that finds out the outcome of writes for which it is unknown, and when the database answers again. A lane
+//! has at most one such thread, which makes one attempt at a time.
 
 use std::sync::Arc;
 use std::thread;

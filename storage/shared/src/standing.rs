@@ -120,7 +120,7 @@ impl Standing {
         self.state.lock().refusal.clone()
     }
 
-    /// Has everything refused until the thread that seeks has ended, unless it just has.
+    /// Makes the lanes refuse all writes until the thread that seeks has ended, unless it has ended already.
     pub(crate) fn refuse(&self, reason: &str) {
         let mut state = self.state.lock();
         if state.is_seeking {
@@ -128,7 +128,7 @@ impl Standing {
         }
     }
 
-    /// Has shards sought. Returns true when there is no thread yet that does.
+    /// Adds shards whose outcome the thread that seeks must find out. Returns true when there is no such thread yet.
     pub(crate) fn seek(&self, shards: impl Iterator<Item = Shard>, may_have_landed: bool) -> bool {
         let mut state = self.state.lock();
         state.sought.extend(shards.map(|shard| (shard, may_have_landed)));

@@ -37,8 +37,8 @@ pub struct FileWatch {
 
 impl FileWatch {
     /// Starts the thread. It looks at the logs of the store and of the databases in the directories `beside`, and at
-    /// the high-water mark. When one of them is gone, it has the store's rows in memory written to tables, so that
-    /// nothing is lost with the log, then calls `on_gone` once, and ends.
+    /// the high-water mark. When one of them is gone, the thread writes the store's rows in memory to tables, so
+    /// that nothing is lost with the log, then calls `on_gone` once, and ends.
     ///
     /// # Errors
     /// The system's, when it gives no thread.

@@ -204,8 +204,8 @@ impl Claims {
         plan
     }
 
-    /// Has the batches of a plan judged by those who come before the store, one after the other, and takes out of the
-    /// plan what one of them refuses.
+    /// Commits the batches of a plan to the places that come before the store, one place after the other, and removes
+    /// from the plan each batch that a place refuses.
     pub(crate) fn commit_first<'p>(
         &self,
         plan: &mut WritePlan,

@@ -66,8 +66,8 @@ pub trait RemoteLog: FirstCommit {
     /// True when the place may have something of a merchant that the store does not have. Does not wait.
     fn may_be_ahead(&self, merchant_id: MerchantId) -> bool;
 
-    /// True when callers may have been told of something of a merchant that the store does not have: its rows are none
-    /// to answer from then. Does not wait.
+    /// True when the place may have told callers something about a merchant that the store does not have. The
+    /// merchant's rows in the store must not be used for answers then. Does not wait.
     fn may_have_told_more(&self, merchant_id: MerchantId) -> bool;
 
     /// Some of the records after `head`, in their order; none when there are none. Waits for the place.
@@ -76,7 +76,8 @@ pub trait RemoteLog: FirstCommit {
     /// Fails when the place cannot be read, has lost commits, or does not have `head`: then the two logs have parted.
     fn records_after(&self, merchant_id: MerchantId, head: Head) -> Result<Vec<EncodedRecord>, JournalError>;
 
-    /// Passes those of a merchant's rows on that are not derived, and may differ here.
+    /// Reads a merchant's rows that are not derived from the log, and passes them to `write`. The store's own rows of
+    /// these kinds may differ.
     ///
     /// # Errors
     /// Fails when the place cannot be read, and with the errors of `write`.

@@ -174,8 +174,8 @@ pub enum ReadAtHand {
 
 /// The rows of all merchants.
 pub trait RowStore: RowReader + Send + Sync + 'static {
-    /// The value under a key, as far as memory tells. A read that fails counts as one that would wait: the read that
-    /// may wait says why.
+    /// The value under a key, if memory tells it without a wait for the disk. A read that fails is answered like one
+    /// that would wait; the caller's next read, which may wait, returns the error.
     fn get_at_hand(&self, family: Family, key: &[u8]) -> ReadAtHand;
 
     /// Reads that all see the same moment: for a page that reads an index and then rows.

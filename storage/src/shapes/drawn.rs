@@ -51,8 +51,8 @@ impl Draw {
     }
 
     /// A source that always gives the same: options are there, and lists have two items. The first text or id of a type
-    /// is told by the type alone, so that a sample's references lead to others; the ones after it differ, so that a
-    /// field that is moved changes the bytes. The first enum with fields has the variant at `position`.
+    /// depends on the type alone, so that references between samples fit together; later ones differ, so that a field
+    /// that is moved changes the bytes. The first enum with fields has the variant at `position`.
     pub(super) fn sample(position: Option<usize>) -> Draw {
         let position = position.map(|position| u64::try_from(position).expect("few"));
         let sample = Sample { is_full: true, counts: BTreeMap::new() };

@@ -8,7 +8,8 @@ use super::plan::GenerationPlan;
 const ROUND_PAYMENTS: u64 = 4_096;
 /// The least number of rounds, and of the bursts of a merchant that has at least that number of payments.
 const ROUNDS_MIN: u64 = 32;
-/// Payments of a burst where a merchant has many. A merchant that trades seldom has its actor loaded for each burst.
+/// Payments of a burst where a merchant has many. The actor of a merchant that trades seldom is loaded
+/// again for each burst.
 const BURST_PAYMENTS: u64 = 16;
 
 /// The payments that a merchant makes in a round, by their numbers.

@@ -1,5 +1,5 @@
 //! The queue before the archive, as the archiver reads it. Its rows hold sealed personal data, so none may stay once it
-//! is archived: every commit that the archive is found to have is removed, not only those that were just written to it.
+//! is archived: every commit that the archive has is removed, not only those that were just written to it.
 
 use std::ops::ControlFlow;
 

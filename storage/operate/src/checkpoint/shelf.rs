@@ -24,7 +24,7 @@ const LOCK_FILE: &str = "shelf.lock";
 #[derive(Debug, Clone)]
 pub struct Shelf {
     directory: PathBuf,
-    /// The data directory whose checkpoints are kept on it, if the damage that is known of is to count.
+    /// The data directory whose checkpoints are kept on it, when its known damaged tables are to be considered.
     data: Option<PathBuf>,
 }
 
@@ -123,8 +123,8 @@ impl Shelf {
 
     /// Removes the oldest complete checkpoints whose names begin with `prefix` until `keep` of them are left, except
     /// those that are being read ([`super::Reading`]), and all unfinished ones. The one called `newest` was taken just
-    /// now: it counts as the newest, even when another store has left some that reach further. The newest one that has
-    /// none of the tables that are known to be damaged is never removed. Returns the names of the removed ones.
+    /// now: it counts as the newest, even when another store has left some that reach further. It never removes the
+    /// newest checkpoint without a table that is known to be damaged. Returns the names of the removed ones.
     ///
     /// # Errors
     /// [`CheckpointError::Busy`] while one is being taken; an error of the system.
