@@ -3,10 +3,9 @@
 use std::hash::Hash;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-use governor::clock::{Clock, DefaultClock};
-use governor::{DefaultKeyedRateLimiter, Quota};
-use parking_lot::RwLock;
+use dashmap::DashMap;
 
 use crate::api_error::ApiError;
 
@@ -20,12 +19,12 @@ const KEYS_MAX: usize = 200_000;
 /// A rate limit for each of many keys. A key is any value that tells callers apart, such as an installation and an
 /// address.
 pub struct CallsPerSecond<K: Clone + Hash + Eq> {
-    limiter: RwLock<DefaultKeyedRateLimiter<K>>,
-    quota: Quota,
+    /// The instant up to which the calls of each key use up its rate (the generic cell rate algorithm, ITU-T I.371).
+    used_until: DashMap<K, Instant>,
     calls: NonZeroU32,
+    burst: NonZeroU32,
     /// The owner of the calls, for the message to a refused caller.
     of: &'static str,
-    clock: DefaultClock,
     /// The number of keys at which idle ones are removed: twice the number that was left the last time, so that the
     /// cost per key stays small.
     sweep_at: AtomicUsize,
@@ -42,15 +41,8 @@ impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
     /// Allows so many calls a second, and `burst` at once after a pause.
     #[must_use]
     pub fn with_burst(calls: NonZeroU32, burst: NonZeroU32, of: &'static str) -> CallsPerSecond<K> {
-        let quota = Quota::per_second(calls).allow_burst(burst);
-        CallsPerSecond {
-            limiter: RwLock::new(DefaultKeyedRateLimiter::keyed(quota)),
-            quota,
-            calls,
-            of,
-            clock: DefaultClock::default(),
-            sweep_at: AtomicUsize::new(KEYS_BEFORE_SWEEP),
-        }
+        let sweep_at = AtomicUsize::new(KEYS_BEFORE_SWEEP);
+        CallsPerSecond { used_until: DashMap::new(), calls, burst, of, sweep_at }
     }
 
     /// Counts one call.
@@ -66,28 +58,29 @@ impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
     /// # Errors
     /// Like [`CallsPerSecond::count`].
     pub fn count_as(&self, key: &K, calls: NonZeroU32) -> Result<(), ApiError> {
-        let limiter = self.limiter.read();
-        let has_too_many = limiter.len() >= self.sweep_at.load(Ordering::Relaxed) && !self.sweep(&limiter);
-        let counted = limiter.check_key_n(key, calls.min(self.quota.burst_size())).unwrap_or(Ok(()));
-        let counted = counted.map_err(|not_until| {
-            let wait = not_until.wait_time_from(self.clock.now());
-            let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
-            ApiError::rate_limited(self.calls.get(), self.of, seconds)
-        });
-        drop(limiter);
-        if has_too_many {
-            *self.limiter.write() = DefaultKeyedRateLimiter::keyed(self.quota);
-            self.sweep_at.store(KEYS_BEFORE_SWEEP, Ordering::Relaxed);
+        let now = Instant::now();
+        if self.used_until.len() >= self.sweep_at.load(Ordering::Relaxed) {
+            self.sweep(now);
         }
-        counted
+        let interval = Duration::from_secs(1) / self.calls.get();
+        let mut used_until = self.used_until.entry(key.clone()).or_insert(now);
+        let used_by_call = (*used_until).max(now) + interval * calls.min(self.burst).get();
+        let wait = used_by_call.saturating_duration_since(now + interval * self.burst.get());
+        if wait.is_zero() {
+            *used_until = used_by_call;
+            return Ok(());
+        }
+        let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
+        Err(ApiError::rate_limited(self.calls.get(), self.of, seconds))
     }
 
-    /// Forgets idle keys. Returns true when enough of them were removed.
-    fn sweep(&self, limiter: &DefaultKeyedRateLimiter<K>) -> bool {
-        limiter.retain_recent();
-        let left = limiter.len();
-        self.sweep_at.store((2 * left).clamp(KEYS_BEFORE_SWEEP, KEYS_MAX), Ordering::Relaxed);
-        left < KEYS_MAX
+    /// Forgets idle keys, or all when too few are idle.
+    fn sweep(&self, now: Instant) {
+        self.used_until.retain(|_, used_until| *used_until > now);
+        if self.used_until.len() >= KEYS_MAX {
+            self.used_until.clear();
+        }
+        self.sweep_at.store((2 * self.used_until.len()).clamp(KEYS_BEFORE_SWEEP, KEYS_MAX), Ordering::Relaxed);
     }
 }
 
@@ -116,11 +109,18 @@ mod tests {
         for key in 0..=KEYS_MAX {
             assert!(calls.count(&key).is_ok(), "{key}");
         }
-        assert!(locked_len(&calls) < KEYS_MAX, "{}", locked_len(&calls));
+        assert!(calls.used_until.len() < KEYS_MAX, "{}", calls.used_until.len());
         assert!(calls.count(&0).is_ok() && calls.count(&0).is_err(), "it goes on counting");
     }
 
-    fn locked_len(calls: &CallsPerSecond<usize>) -> usize {
-        calls.limiter.read().len()
+    #[test]
+    fn a_key_may_call_as_often_as_its_burst_at_once_and_then_at_the_rate() {
+        let number = |number| NonZeroU32::new(number).expect("not 0");
+        let calls = CallsPerSecond::with_burst(number(5), number(100), "one letter");
+        assert!(calls.count_as(&"a", number(99)).is_ok() && calls.count_as(&"a", number(10)).is_err());
+        assert!(calls.count(&"a").is_ok() && calls.count_as(&"a", number(50)).is_err());
+        assert!(calls.count_as(&"b", number(1_000)).is_ok(), "it counts as those of a burst");
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(calls.count(&"b").is_ok(), "a fifth of a second is over");
     }
 }
