@@ -411,6 +411,18 @@ fn the_architecture_has_the_same_rooms() {
     }
 }
 
+#[test]
+fn the_folders_that_the_architecture_explains_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for row in architecture_table("folder") {
+        let mut names = row[0].split('`').skip(1).step_by(2).map(|name| name.trim_end_matches('/'));
+        let first = root.join(names.next().expect("a row names a folder"));
+        assert!(first.exists(), "{}", row[0]);
+        let beside = first.parent().expect("a folder is in another one");
+        assert!(names.all(|name| root.join(name).exists() || beside.join(name).exists()), "{}", row[0]);
+    }
+}
+
 /// The order of the files and folders in a folder: groups from above to below.
 fn order_of(cell: &str) -> Vec<Vec<&str>> {
     cell.split('>').map(|group| group.split(',').map(str::trim).collect()).collect()
