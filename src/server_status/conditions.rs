@@ -1,5 +1,5 @@
-//! Conditions of alerts that the present metrics tell, read from the alerts' own rules. Those that need metrics of earlier
-//! times are left to Prometheus, and so is the time for which a condition must hold until its alert fires.
+//! Conditions of alerts that the present metrics tell, read from the alerts' own rules. Those that need metrics of
+//! earlier times are left to Prometheus, and so is the time for which a condition must hold until its alert fires.
 
 use std::cmp::Ordering;
 

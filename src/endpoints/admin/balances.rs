@@ -27,7 +27,9 @@ static OPEN_BALANCE: Declaration = Declaration {
 const ADD: ArgumentSet<(MerchantId, AddTopup)> = arguments!({
     merchant_id: MERCHANT_ARGUMENT,
     amount: AMOUNT.required("The amount in minor units of the merchant's currency."),
-    external_id: external_id::<TopupId>().optional("Your own reference, unique among the merchant's top-ups.").in_examples(),
+    external_id: external_id::<TopupId>()
+        .optional("Your own reference, unique among the merchant's top-ups.")
+        .in_examples(),
 } => (merchant_id, AddTopup { amount, external_id }));
 
 static ADD_TOPUP: Declaration = Declaration {

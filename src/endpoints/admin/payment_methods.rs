@@ -31,7 +31,9 @@ const CONFIGURED: ArgumentSet<(MerchantId, (PaymentMethod, Integration))> = argu
     fee_basis_points: BASIS_POINTS
         .optional("Hundredths of a percent of the captured amount, 0 to 10000.")
         .in_examples(),
-    fee_fixed: whole_number::<0, AMOUNT_MAX_MINOR>(1_000).optional("Added to that, in minor units, from 0.").in_examples(),
+    fee_fixed: whole_number::<0, AMOUNT_MAX_MINOR>(1_000)
+        .optional("Added to that, in minor units, from 0.")
+        .in_examples(),
 } judged by |fields: &mut Fields<'_>| {
     let authorizes = authorizes_without_capture == Some(true);
     if authorizes && payment_method.is_some_and(|method| !method.can_authorize_without_capture()) {
