@@ -1,6 +1,5 @@
 //! Carries a command out.
 
-use anyhow::bail;
 use clap::{CommandFactory, FromArgMatches};
 
 use super::arguments::{Arguments, TillCommand};
@@ -40,9 +39,7 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     } else {
         arguments.settings.configuration()?
     };
-    if let Some(instead) = arguments.command.replaced_by_journal().filter(|_| configuration.journal.is_some()) {
-        bail!("the log is in a database: {instead} (docs/postgresql.md)");
-    }
+    configuration.deployment.check_command(arguments.command.replaced_by_journal()).map_err(anyhow::Error::msg)?;
     match &arguments.command {
         TillCommand::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),
         TillCommand::Status(arguments) => {

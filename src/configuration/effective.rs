@@ -16,6 +16,7 @@ use till_protocol::connection::ForwardedHeader;
 use url::Url;
 
 use super::archive::ArchiveSettings;
+use super::deployment::Deployment;
 use super::journal::JournalConfiguration;
 use super::layers::{Layers, Origin};
 use super::settings::{self, Setting};
@@ -61,8 +62,8 @@ pub struct Configuration {
     pub scrub_every: Option<Duration>,
     /// The settings of the archive.
     pub archive: ArchiveSettings,
-    /// The database that has the log; none when the data directory has it.
-    pub journal: Option<JournalConfiguration>,
+    /// Where the log is.
+    pub deployment: Deployment,
     /// The form of log lines; when absent, text on a terminal and JSON elsewhere.
     pub log_format: Option<LogFormat>,
     /// The filter of log lines, in the syntax of `tracing`.
@@ -182,7 +183,7 @@ impl Configuration {
             checkpoints: reader.checkpoints(&data),
             scrub_every: reader.scrub_every(),
             archive: reader.archive(),
-            journal: reader.journal(),
+            deployment: reader.journal().map_or(Deployment::Embedded, Deployment::Journal),
             log_format: reader.optional(&settings::LOG_FORMAT, log_format),
             log_filter: reader.required(&settings::LOG_FILTER, log_filter),
             log_caller_addresses: reader.required(&settings::LOG_CALLER_ADDRESSES, yes_or_no),

@@ -4,6 +4,7 @@
 //! it has its default.
 
 mod archive;
+mod deployment;
 mod effective;
 mod journal;
 mod layers;
@@ -11,6 +12,7 @@ mod secret_file;
 mod secrets;
 mod settings;
 
+pub(crate) use deployment::Deployment;
 pub use effective::Configuration;
 pub(crate) use effective::processors;
 pub(crate) use effective::{ConfigurationFaults, LogFormat, TlsFiles};

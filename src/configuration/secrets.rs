@@ -94,7 +94,7 @@ impl Secrets {
         let vault_keys = match given_vault_keys(configuration)? {
             Some(keys) => keys,
             None if configuration.data.join(DATABASE).exists() => return Err(vault_key_lost(configuration)),
-            None if configuration.journal.is_some() => return Err(SecretsError::VaultKeyWanted),
+            None if !configuration.deployment.keeps_vault_key() => return Err(SecretsError::VaultKeyWanted),
             None => {
                 let file = made_vault_key(configuration);
                 vault_keys(&[make(&file, &mut made)?], &file.display().to_string())?

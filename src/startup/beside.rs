@@ -11,7 +11,8 @@ use till_shared::RowsOf;
 use till_storage::deliveries::RocksDeliveries;
 use till_storage::engine::check_synced_logs;
 
-use super::shared_log::{Filling, SharedLog};
+use super::log_place::{LogPlace, Opening};
+use super::shared_log::Filling;
 use crate::configuration::Configuration;
 
 /// The directory of the sandbox's book, below the data directory.
@@ -20,15 +21,11 @@ pub(crate) const SANDBOX_DIRECTORY: &str = "sandbox";
 /// The directory of the store of deliveries, below the data directory.
 pub(crate) const WEBHOOKS_DIRECTORY: &str = "webhooks";
 
-pub(super) fn open_deliveries(
-    configuration: &Configuration,
-    log: Option<&SharedLog>,
-) -> anyhow::Result<RocksDeliveries> {
+pub(super) fn open_deliveries(configuration: &Configuration, log: &LogPlace) -> anyhow::Result<RocksDeliveries> {
     let directory = configuration.data.join(WEBHOOKS_DIRECTORY);
     let (reserve, limit) = (configuration.disk_reserve_bytes, configuration.open_time_max);
-    let open = || Ok(RocksDeliveries::open(&directory, reserve, limit)?);
-    let Some(log) = log else { return open() };
-    let (deliveries, filling) = log.replicate_rows(RowsOf::Deliveries, &directory, open)?;
+    let open = |_: Opening| Ok(RocksDeliveries::open(&directory, reserve, limit)?);
+    let (deliveries, filling) = log.open_rows(RowsOf::Deliveries, &directory, open)?;
     filling.fill(&deliveries)?;
     Ok(deliveries)
 }
@@ -41,22 +38,17 @@ pub(super) fn with_remedy(error: StartError, configuration: &Configuration) -> a
     }
 }
 
-/// The book, and what fills it where it repeats rows elsewhere. Its thread does that: the server need not wait for a
-/// book of millions of lines.
-pub(super) fn open_book(
-    configuration: &Configuration,
-    log: Option<&SharedLog>,
-) -> anyhow::Result<(RocksBook, Option<Filling>)> {
+/// The book, and what fills it where it is a replica of rows elsewhere. Its thread does that: the server need not wait
+/// for a book of millions of lines.
+pub(super) fn open_book(configuration: &Configuration, log: &LogPlace) -> anyhow::Result<(RocksBook, Filling)> {
     let directory = configuration.data.join(SANDBOX_DIRECTORY);
-    let open = || open_book_within(&directory, configuration);
-    let open_first = || {
-        check_synced_logs(&directory).map_err(|error| anyhow!("{error}; {}", book_remedy(&directory)))?;
-        open()
-    };
-    // A book that repeats the rows of a database gets those again that its log has lost.
-    let Some(log) = log else { return Ok((open_first()?, None)) };
-    let (book, filling) = log.replicate_rows(RowsOf::Book, &directory, open)?;
-    Ok((book, Some(filling)))
+    log.open_rows(RowsOf::Book, &directory, |opening| {
+        // A replica gets the rows again that its log has lost.
+        if opening == Opening::OfItsOwn {
+            check_synced_logs(&directory).map_err(|error| anyhow!("{error}; {}", book_remedy(&directory)))?;
+        }
+        open_book_within(&directory, configuration)
+    })
 }
 
 /// Opens the book on a thread of its own, since RocksDB never returns from some damaged logs.

@@ -9,28 +9,29 @@ use anyhow::{Context, anyhow};
 use till_actors::clock::{Clock, SystemClock};
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::{AddressPolicy, Sender, WebhookDelivery};
-use till_actors::{Dependencies, EXPIRY_PAUSE, Engine, EngineOptions, Store};
+use till_actors::{Dependencies, EXPIRY_PAUSE, Engine, EngineOptions};
 use till_operate::archive::Archiver;
 use till_operate::checkpoint::{BookBeside, Checkpointer, PAUSED_FILE, Shelf};
 use till_operate::scrub::{Scrubber, TableInspector};
 use till_shared::SharedJournal;
 use till_storage::commit::GROUP_COMMIT_DELAY;
 use till_storage::deliveries::RocksDeliveries;
+use till_storage::disk_store::DiskStore;
 use till_storage::engine::{Engine as DiskEngine, FileWatch, is_new};
 use till_storage::statistics::StatisticsSource;
 use till_storage::turns::Turns;
+use till_storage::vault::RootKey;
 
 use super::beside::{SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY, with_remedy};
 use super::ending::{abort_with_message, end_process};
-use super::opening::{DATABASE_DIRECTORY, Opened, acquirers, disk_options, open_as};
+use super::log_place::{LogPlace, OpenStore};
+use super::opening::{DATABASE_DIRECTORY, Opened, acquirers, disk_options, open_beside};
 use super::running_mark::RunningMark;
-use super::shared_log::{fetch_lagging_merchants, watch};
 use super::stored_keyring::RunningKeyring;
 use crate::configuration::{Configuration, Secrets, processors};
 use crate::process::descriptors::DescriptorShares;
 use crate::service::{
-    CheckpointSchedule, Checkpoints, LastUsed, NoteFiles, Notes, OnDisk, Operations, Reloads, SdkRate, SdkWrites,
-    Service, ServiceParts,
+    CheckpointSchedule, Checkpoints, LastUsed, OnDisk, Operations, Reloads, SdkRate, SdkWrites, Service, ServiceParts,
 };
 
 /// The time after which an idle actor is retired.
@@ -43,7 +44,7 @@ const LIVE_ACTORS_MAX: usize = 10_000;
 pub(super) struct Started {
     pub service: Arc<Service>,
     schedule: Option<CheckpointSchedule>,
-    disk: Arc<DiskEngine>,
+    store: Arc<DiskStore>,
     file_watch: FileWatch,
     tables: Arc<TableInspector>,
     scrubber: Option<Scrubber>,
@@ -66,38 +67,34 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
     let is_new = is_new(&configuration.data);
     let beside = [SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY].map(|directory| configuration.data.join(directory));
     let missing: Vec<PathBuf> = beside.into_iter().filter(|directory| !directory.exists()).collect();
-    let (options, place) = (disk_options(configuration), configuration.journal.as_ref());
-    let (opened, journal) = on_own_thread(|| open_as(configuration, &options, &secrets.vault_keys, place))?;
-    let Opened { disk, keyring, book, deliveries, sandbox } = opened;
+    let (opened, place, archiver) = on_own_thread(|| open(configuration, &secrets.vault_keys))?;
+    let Opened { store, keyring, book, deliveries, sandbox } = opened;
+    let disk = store.engine();
     if is_new {
         tracing::warn!(directory = %configuration.data.display(), "a new, empty store was created");
     } else {
         missing.iter().for_each(|directory| warn_of_missing_directory(directory));
     }
-    let archiver = start_archiver(configuration, &disk)?;
     let shelf = Shelf::in_directory(&configuration.checkpoints.directory).of(&configuration.data);
     let tables = open_tables(configuration).context("failed to read what is known of tables")?;
     let books = vec![
         BookBeside { directory: SANDBOX_DIRECTORY, book: Box::new(book) },
         BookBeside { directory: WEBHOOKS_DIRECTORY, book: Box::new(Arc::clone(&deliveries)) },
     ];
-    let checkpoints = Checkpoints::new(Checkpointer::new(Arc::clone(&disk), books, shelf, Arc::clone(&tables)));
+    let checkpoints = Checkpoints::new(Checkpointer::new(Arc::clone(disk), books, shelf, Arc::clone(&tables)));
     checkpoints.clear();
-    let store: Arc<dyn Store> = Arc::clone(&disk) as _;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let security_codes = Arc::new(SecurityCodes::new());
     let dependencies = Dependencies {
-        store: Arc::clone(&store),
+        store: Arc::clone(&store) as _,
         keyring: Arc::clone(&keyring),
         acquirers: acquirers(&sandbox),
         clock: Arc::clone(&clock),
         security_codes: Arc::clone(&security_codes),
         webhooks: webhook_delivery(configuration, deliveries),
     };
-    let files = || Arc::new(NoteFiles(configuration.data.clone())) as Arc<dyn Notes>;
-    let notes = journal.as_ref().map_or_else(files, |journal| Arc::clone(journal) as _);
-    // A copy of a directory that only repeats a log elsewhere is as good as its original.
-    let running_mark = journal.is_none().then(|| mark_as_running(&configuration.data, &*notes)).transpose()?;
+    let notes = place.notes(&configuration.data);
+    let running_mark = place.mark_as_running(&configuration.data, &*notes)?;
     let read = || Ok((LastUsed::read(Arc::clone(&notes)), notes.read(PAUSED_FILE)?.is_some()));
     let (last_used, is_paused) = on_own_thread(read)?;
     let engine = Engine::start(dependencies, engine_options(configuration, is_paused));
@@ -111,18 +108,18 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
         SdkWrites::new(rates.sdk_writes_per_second_per_address, rates.sdk_writes_per_second_per_installation);
     let last_used = Arc::new(last_used);
     let schedule = start_schedule(configuration, &checkpoints, &clock)?;
-    let checkpoints = Some(checkpoints).filter(|_| journal.is_none());
+    let checkpoints = place.checkpoints(checkpoints);
     let running = RunningKeyring {
-        disk: Arc::clone(&disk),
+        store: Arc::clone(&store),
         keyring: Arc::clone(&keyring),
         rewrapping: parking_lot::Mutex::new(()),
     };
-    let file_watch = watch_files(configuration, &disk).context("failed to start the watch over files")?;
+    let file_watch = watch_files(configuration, disk).context("failed to start the watch over files")?;
     let scrubber = start_scrub(&tables).context("failed to start the scrub of tables")?;
     let operations = Operations { reloads: Arc::new(Reloads::default()), keyring: Arc::new(running) };
     let service = Service::new(ServiceParts {
         engine,
-        store,
+        store: Arc::clone(&store) as _,
         keyring,
         clock,
         security_codes,
@@ -135,41 +132,21 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
         on_disk: OnDisk { checkpoints, operations: Some(operations), archiver },
     });
     let service = Arc::new(service);
-    let journal_watch = journal.as_ref().map(|journal| watch(Arc::clone(journal))).transpose()?;
-    if let Some(journal) = &journal {
-        let waiting = Arc::downgrade(&service);
-        let refuse =
-            move |reason: &str| waiting.upgrade().iter().for_each(|service| service.engine().refuse_waiting(reason));
-        journal.when_refusing(Box::new(refuse));
-        actix_web::rt::spawn(fetch_lagging_merchants(Arc::downgrade(&service), Arc::clone(journal)));
-    }
-    Ok(Started { service, schedule, disk, file_watch, tables, scrubber, running_mark, journal, journal_watch })
+    let journal_watch = place.attend(&service)?;
+    let journal = place.journal();
+    Ok(Started { service, schedule, store, file_watch, tables, scrubber, running_mark, journal, journal_watch })
+}
+
+/// Opens everything in the data directory.
+fn open(configuration: &Configuration, vault_keys: &[RootKey]) -> anyhow::Result<(Opened, LogPlace, Option<Archiver>)> {
+    let opened = OpenStore::of_server(configuration, &disk_options(configuration), vault_keys)?;
+    let OpenStore { store, keyring, place, archiver } = opened;
+    Ok((open_beside(configuration, store, keyring, &place)?, place, archiver))
 }
 
 /// A store that is not new has both databases beside its own, unless it was restored without them.
 fn warn_of_missing_directory(directory: &Path) {
     tracing::warn!(directory = %directory.display(), "a directory of the store was missing and is made anew, empty");
-}
-
-/// Makes a copy of a directory that a server was running on start paused, like a restored one, so that it does not call
-/// the acquirer.
-fn mark_as_running(data: &Path, notes: &dyn Notes) -> anyhow::Result<RunningMark> {
-    if RunningMark::is_of_a_copy(data).context("failed to read the mark of a running server")? {
-        tracing::warn!(
-            directory = %data.display(),
-            "this directory is a plain copy of one that a server was running on: it may have files of different \
-                moments. Run `till verify` on it, and `till resume` when its original does not run any more. To copy a \
-                store, take a checkpoint, or stop the server first."
-        );
-        notes.keep(PAUSED_FILE, Some(&[])).context("failed to pause the server")?;
-    }
-    RunningMark::make(data).context("failed to make the mark of a running server")
-}
-
-/// Before any other write, since the archive must not have a gap.
-fn start_archiver(configuration: &Configuration, disk: &Arc<DiskEngine>) -> anyhow::Result<Option<Archiver>> {
-    let start = |settings| Archiver::start(Arc::clone(disk), settings);
-    configuration.archive.of_store().map(start).transpose().context("failed to start the archive")
 }
 
 /// Ends the process when a file that it writes to is not in its place any more.
@@ -202,7 +179,7 @@ impl Started {
     /// The statistics of the store.
     #[must_use]
     pub(super) fn store_statistics(&self) -> Arc<dyn StatisticsSource> {
-        Arc::clone(&self.disk) as _
+        Arc::clone(self.store.engine()) as _
     }
 
     /// The log in a database, if it is in one.
@@ -231,7 +208,7 @@ impl Started {
         self.service.engine().stop(patience);
         self.service.archiver().inspect(|archiver| archiver.stop());
         self.service.last_used().save();
-        self.disk.close().context("failed to close the store")?;
+        self.store.close().context("failed to close the store")?;
         let unmarked = self.running_mark.map(RunningMark::remove).transpose();
         unmarked.context("failed to remove the mark of a running server")?;
         tracing::info!("closed: everything is on the disk");

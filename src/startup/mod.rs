@@ -6,6 +6,7 @@ mod beside;
 mod bootstrap;
 mod data_directory;
 mod ending;
+mod log_place;
 mod opening;
 mod running_mark;
 mod shared_log;

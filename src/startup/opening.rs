@@ -8,18 +8,17 @@ use till_domain::merchant::AcquirerName;
 use till_operate::archive::check_place;
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::RocksBook;
-use till_shared::SharedJournal;
 use till_storage::deliveries::RocksDeliveries;
-use till_storage::engine::{Engine, EngineOptions, refuse_unfit};
-use till_storage::journal::{CommitNumber, Journal};
-use till_storage::vault::{Keyring, RootKey, stored_keyring};
+use till_storage::disk_store::DiskStore;
+use till_storage::engine::{EngineOptions, refuse_unfit};
+use till_storage::journal::CommitNumber;
+use till_storage::vault::{Keyring, RootKey};
 
 use super::beside::{open_book, open_deliveries};
 use super::data_directory::check_data_directory;
 use super::ending::abort_with_message;
-use super::shared_log::SharedLog;
-use super::stored_keyring as key_ring;
-use crate::configuration::{Configuration, JournalConfiguration};
+use super::log_place::{LogPlace, OpenStore};
+use crate::configuration::Configuration;
 use crate::process::descriptors::DescriptorShares;
 
 /// The directory of the store's database, below the data directory.
@@ -27,7 +26,7 @@ pub(super) const DATABASE_DIRECTORY: &str = "db";
 
 /// An open data directory, with nothing running on it.
 pub struct Opened {
-    pub(super) disk: Arc<Engine>,
+    pub(super) store: Arc<DiskStore>,
     /// The keys of each purpose.
     pub keyring: Arc<Keyring>,
     pub(super) book: RocksBook,
@@ -50,7 +49,7 @@ impl Opened {
     /// The journal with its rows.
     #[must_use]
     pub fn store(&self) -> Arc<dyn Store> {
-        Arc::clone(&self.disk) as _
+        Arc::clone(&self.store) as _
     }
 
     /// The acquirers, by name.
@@ -65,7 +64,7 @@ impl Opened {
     /// Fails when a store does not close. Acknowledged commits are durable nevertheless.
     pub fn close(self) -> anyhow::Result<()> {
         drop(self.sandbox);
-        self.disk.close().context("failed to close the store")
+        self.store.close().context("failed to close the store")
     }
 }
 
@@ -76,55 +75,26 @@ impl Opened {
 pub fn open_with(configuration: &Configuration, vault_keys: &[RootKey], buffers: &Buffers) -> anyhow::Result<Opened> {
     let Buffers { block_cache_bytes, memtable_bytes, wal_bytes_max } = *buffers;
     let options = EngineOptions { block_cache_bytes, memtable_bytes, wal_bytes_max, ..disk_options(configuration) };
-    open_as(configuration, &options, vault_keys, None).map(|(opened, _)| opened)
+    let OpenStore { store, keyring, place, archiver: _ } =
+        OpenStore::embedded(configuration, &options, vault_keys, false)?;
+    open_beside(configuration, store, keyring, &place)
 }
 
-/// Opens the data directory, with its log in a database where one is named.
-pub(super) fn open_as(
+/// Opens the databases beside the store.
+pub(super) fn open_beside(
     configuration: &Configuration,
-    options: &EngineOptions,
-    vault_keys: &[RootKey],
-    journal: Option<&JournalConfiguration>,
-) -> anyhow::Result<(Opened, Option<Arc<SharedJournal>>)> {
-    let (disk, keyring, log) = match journal {
-        Some(journal) => open_replica(options, vault_keys, journal)?,
-        None => {
-            let disk = Engine::open(options)?;
-            let stored = stored_keyring(&disk).context("failed to read the key ring")?;
-            let keyring = key_ring::open_found(stored, vault_keys, disk.last_commit() > CommitNumber(0))?;
-            (disk, keyring, None)
-        }
-    };
-    let (disk, log) = (Arc::new(disk), log.as_ref());
-    let keyring = Arc::new(keyring.map_or_else(|| key_ring::create(&disk, vault_keys), Ok)?);
-    let (book, filling) = open_book(configuration, log).context("failed to open the sandbox's book")?;
-    let deliveries = open_deliveries(configuration, log).context("failed to open the deliveries of webhooks")?;
+    store: DiskStore,
+    keyring: Keyring,
+    place: &LogPlace,
+) -> anyhow::Result<Opened> {
+    let (book, filling) = open_book(configuration, place).context("failed to open the sandbox's book")?;
+    let deliveries = open_deliveries(configuration, place).context("failed to open the deliveries of webhooks")?;
     let filled = book.clone();
-    let fill = move || filling.map_or(Ok(()), |filling| filling.fill(&filled)).map_err(|error| format!("{error:#}"));
+    let fill = move || filling.fill(&filled).map_err(|error| format!("{error:#}"));
     let sandbox =
         SandboxAcquirer::start_or_end(book.clone(), fill, abort_with_message).context("failed to start the sandbox")?;
-    let opened = Opened { disk, keyring, book, deliveries: Arc::new(deliveries), sandbox: Arc::new(sandbox) };
-    Ok((opened, log.map(|log| Arc::clone(&log.journal))))
-}
-
-/// Opens a data directory that repeats the log in a database. The log is claimed last: a start with a directory or a
-/// vault key that does not fit takes it from nobody.
-fn open_replica(
-    options: &EngineOptions,
-    vault_keys: &[RootKey],
-    journal: &JournalConfiguration,
-) -> anyhow::Result<(Engine, Option<Keyring>, Option<SharedLog>)> {
-    let found = SharedLog::find(journal).context("failed to find the log")?;
-    let repeats = Some(found.replicated_log());
-    let disk = Engine::open(&EngineOptions { repeats, ..options.clone() }).with_context(|| {
-        let directory = options.directory.display();
-        format!("{directory} only repeats the log in the database: if it is damaged, remove it, and start again")
-    })?;
-    let stored = found.keyring().context("failed to read the key ring")?;
-    let keyring = key_ring::open_found(stored, vault_keys, !found.is_empty())?;
-    let log = SharedLog::claim(journal, &found).context("failed to claim the log")?;
-    log.replicate_into(&disk)?;
-    Ok((disk, keyring, Some(log)))
+    let (store, keyring, deliveries) = (Arc::new(store), Arc::new(keyring), Arc::new(deliveries));
+    Ok(Opened { store, keyring, book, deliveries, sandbox: Arc::new(sandbox) })
 }
 
 /// Refuses a directory that no server may write to, before any file is created in it.
@@ -144,7 +114,6 @@ pub(super) fn disk_options(configuration: &Configuration) -> EngineOptions {
         open_files_max: u16::try_from(DescriptorShares::current().tables).unwrap_or(u16::MAX),
         open_limit: configuration.open_time_max,
         disk_reserve_bytes: configuration.disk_reserve_bytes,
-        queues_for_archive: configuration.archive.directory.is_some(),
         accept_loss_up_to: configuration.accept_loss_up_to.map(CommitNumber),
         ..EngineOptions::new(&configuration.data)
     }

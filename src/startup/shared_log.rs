@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use futures_util::{StreamExt, stream};
 use till_shared::{JournalCopy, JournalStatus, RowsOf, SharedJournal, SharedRows, exported_to, status};
+use till_storage::disk_store::{Deployment, DiskStore};
 use till_storage::engine::{Engine as DiskEngine, RowReplica};
 use till_storage::turns::Turns;
 
@@ -28,7 +29,7 @@ const EXIT_WHEN_FENCED: i32 = 3;
 
 /// A claimed log, with the database that it is in.
 pub(super) struct SharedLog {
-    pub journal: Arc<SharedJournal>,
+    pub(super) journal: Arc<SharedJournal>,
 }
 
 impl SharedLog {
@@ -69,22 +70,38 @@ impl SharedLog {
         Ok(SharedLog { journal: Arc::new(journal) })
     }
 
-    /// Has a store follow the log. What belongs to no single merchant is fetched now, the rest before it is used.
+    /// Makes a store a replica of the log. What belongs to no single merchant is fetched now, the rest before it is
+    /// used.
     ///
     /// # Errors
     /// The database cannot be read, or the store not be written.
-    pub(super) fn replicate_into(&self, disk: &DiskEngine) -> anyhow::Result<()> {
+    pub(super) fn replicate_into(&self, disk: Arc<DiskEngine>) -> anyhow::Result<DiskStore> {
         let noted = disk.note_of_log().context("failed to read how much of the log the store has")?;
-        if self.journal.compare(&noted, disk)? {
+        if self.journal.compare(&noted, &*disk)? {
             let merchants = self.journal.lagging_merchants().len();
             tracing::warn!(merchants, "the data directory lacks a part of the log: it is fetched");
             self.journal.each_row_of_all(&mut |rows| disk.replace_rows(&rows))?;
         }
-        Ok(disk.replicate(Arc::clone(&self.journal) as _)?)
+        Ok(DiskStore::over(disk, Deployment::Journal(Arc::clone(&self.journal) as _))?)
     }
 
-    /// Has an auxiliary database follow its rows elsewhere. One that lacks some of them is made anew, empty: it is to
-    /// be filled before it is used.
+    /// Looks at the database from now on, fetches what the store lacks, and refuses the calls that wait for a log which
+    /// refuses them. Must be called within an actix system.
+    ///
+    /// # Errors
+    /// The system gave no thread.
+    pub(super) fn attend(&self, service: &Arc<Service>) -> std::io::Result<Turns> {
+        let watching = watch(Arc::clone(&self.journal))?;
+        let waiting = Arc::downgrade(service);
+        let refuse =
+            move |reason: &str| waiting.upgrade().iter().for_each(|service| service.engine().refuse_waiting(reason));
+        self.journal.when_refusing(Box::new(refuse));
+        actix_web::rt::spawn(fetch_lagging_merchants(Arc::downgrade(service), Arc::clone(&self.journal)));
+        Ok(watching)
+    }
+
+    /// Makes an auxiliary database a replica of its rows elsewhere. One that lacks some of them is made anew, empty: it
+    /// is to be filled before it is used.
     ///
     /// # Errors
     /// The database cannot be read, or the auxiliary one not be written.
@@ -102,23 +119,27 @@ impl SharedLog {
             std::fs::remove_dir_all(directory).with_context(|| format!("failed to remove {}", directory.display()))?;
             database = open()?;
         }
-        Ok((database, Filling { place, is_whole }))
+        Ok((database, Filling(Some(RowsElsewhere { place, is_whole }))))
     }
 }
 
-/// The rows elsewhere that an auxiliary database lacks.
-pub(super) struct Filling {
+/// The rows elsewhere that an auxiliary database lacks, if it is a replica of such.
+#[derive(Default)]
+pub(super) struct Filling(Option<RowsElsewhere>);
+
+struct RowsElsewhere {
     place: SharedRows,
     is_whole: bool,
 }
 
 impl Filling {
-    /// Takes everything over that is missing. From then on rows are written to the other place first.
+    /// Takes everything over that is missing. From then on rows are written to the other place first. Does nothing for
+    /// a database of its own.
     ///
     /// # Errors
     /// The other place cannot be read, or the database not be written.
     pub(super) fn fill(self, database: &impl RowReplica) -> anyhow::Result<()> {
-        let Filling { place, is_whole } = self;
+        let Some(RowsElsewhere { place, is_whole }) = self.0 else { return Ok(()) };
         if !is_whole {
             place.each_page(&mut |rows| database.take_over(&rows).map_err(anyhow::Error::msg))?;
         }
@@ -150,7 +171,7 @@ fn unsafe_to_use(state: &JournalStatus) -> Option<String> {
 ///
 /// # Errors
 /// The system gave no thread.
-pub(super) fn watch(journal: Arc<SharedJournal>) -> std::io::Result<Turns> {
+fn watch(journal: Arc<SharedJournal>) -> std::io::Result<Turns> {
     Turns::start("journal-watch", move |stop| {
         while !stop.wait(LOOK_PAUSE) {
             journal.look();
@@ -159,7 +180,7 @@ pub(super) fn watch(journal: Arc<SharedJournal>) -> std::io::Result<Turns> {
 }
 
 /// Fetches what the store may lack, also of merchants that nobody asks for: their timers and effects go on.
-pub(super) async fn fetch_lagging_merchants(service: Weak<Service>, journal: Arc<SharedJournal>) -> Infallible {
+async fn fetch_lagging_merchants(service: Weak<Service>, journal: Arc<SharedJournal>) -> Infallible {
     loop {
         let lacking = journal.lagging_merchants();
         let fetch = |merchant_id| {

@@ -13,6 +13,7 @@ pub mod memory;
 pub mod commit;
 pub mod archive_queue;
 pub mod engine;
+pub mod disk_store;
 pub mod statistics;
 pub mod turns;
 pub mod vault;

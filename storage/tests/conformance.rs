@@ -17,6 +17,7 @@ use rocksdb::{DB, Options};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
 use till_shared::{JournalCopy, JournalSettings, SharedJournal, migrate};
+use till_storage::disk_store::{Archiving, Deployment, DiskStore};
 use till_storage::engine::{Engine, EngineOptions, ReplicatedLog};
 use till_storage::family::Family;
 use till_storage::journal::record::{self, BODY_LEN_MAX};
@@ -45,7 +46,7 @@ trait StoreUnderTest: Sized {
 
 /// A store under test that may be given a place to which commits are written first.
 trait FirstPlaceUnderTest: StoreUnderTest {
-    fn commit_first_in(&self, place: &Arc<FirstInMemory>);
+    fn behind(place: &Arc<FirstInMemory>) -> Self;
 }
 
 struct Memory(MemoryStore);
@@ -85,28 +86,41 @@ impl StoreUnderTest for Memory {
 }
 
 impl FirstPlaceUnderTest for Memory {
-    fn commit_first_in(&self, place: &Arc<FirstInMemory>) {
-        self.0.commit_first_in(Arc::clone(place) as _);
+    fn behind(place: &Arc<FirstInMemory>) -> Memory {
+        let memory = Memory::fresh();
+        memory.0.commit_first_in(Arc::clone(place) as _);
+        memory
     }
 }
 
 struct Disk {
-    engine: Option<Engine>,
+    store: Option<DiskStore>,
     directory: TempDir,
 }
 
 impl Disk {
-    fn open(directory: TempDir, disk_reserve_bytes: u64, repeats: Option<ReplicatedLog>) -> Disk {
-        let options = EngineOptions { disk_reserve_bytes, repeats, ..EngineOptions::new(directory.path()) };
-        Disk { engine: Some(Engine::open(&options).expect("nothing is missing")), directory }
+    fn open(directory: TempDir, disk_reserve_bytes: u64) -> Disk {
+        Disk::over(directory, disk_reserve_bytes, None, |_| Deployment::Embedded(Archiving::Off))
+    }
+
+    fn over(
+        directory: TempDir,
+        disk_reserve_bytes: u64,
+        replica_of: Option<ReplicatedLog>,
+        deployment: impl FnOnce(&Arc<Engine>) -> Deployment,
+    ) -> Disk {
+        let options = EngineOptions { disk_reserve_bytes, replica_of, ..EngineOptions::new(directory.path()) };
+        let engine = Arc::new(Engine::open(&options).expect("nothing is missing"));
+        let deployment = deployment(&engine);
+        Disk { store: Some(DiskStore::over(engine, deployment).expect("it is of its kind")), directory }
     }
 
     fn reopened_with(self, disk_reserve_bytes: u64) -> Disk {
-        Disk::open(self.closed(), disk_reserve_bytes, None)
+        Disk::open(self.closed(), disk_reserve_bytes)
     }
 
     fn closed(mut self) -> TempDir {
-        drop(self.engine.take());
+        drop(self.store.take());
         self.directory
     }
 
@@ -123,14 +137,14 @@ impl Disk {
 }
 
 impl StoreUnderTest for Disk {
-    type Store = Engine;
+    type Store = DiskStore;
 
     fn fresh() -> Disk {
-        Disk::open(tempfile::tempdir().expect("a temporary directory"), 0, None)
+        Disk::open(tempfile::tempdir().expect("a temporary directory"), 0)
     }
 
-    fn store(&self) -> &Engine {
-        self.engine.as_ref().expect("it is open")
+    fn store(&self) -> &DiskStore {
+        self.store.as_ref().expect("it is open")
     }
 
     fn reopened(self) -> Disk {
@@ -140,7 +154,7 @@ impl StoreUnderTest for Disk {
     fn tampered(self, family: Family, key: &[u8], value: Option<&[u8]>) -> Disk {
         let directory = self.closed();
         Disk::tamper(&directory, family, key, value);
-        Disk::open(directory, 0, None)
+        Disk::open(directory, 0)
     }
 
     fn unwritable(self) -> Disk {
@@ -153,8 +167,10 @@ impl StoreUnderTest for Disk {
 }
 
 impl FirstPlaceUnderTest for Disk {
-    fn commit_first_in(&self, place: &Arc<FirstInMemory>) {
-        self.store().commit_first_in(Arc::clone(place) as _);
+    fn behind(place: &Arc<FirstInMemory>) -> Disk {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let deployment = |_: &Arc<Engine>| Deployment::Embedded(Archiving::First(Arc::clone(place) as _));
+        Disk::over(directory, 0, None, deployment)
     }
 }
 
@@ -171,10 +187,13 @@ struct Shared {
 impl Shared {
     fn over(directory: TempDir, disk_reserve_bytes: u64, settings: JournalSettings) -> Shared {
         let found = JournalCopy::open(&settings).expect("there is a log");
-        let disk = Disk::open(directory, disk_reserve_bytes, Some(found.replicated_log()));
-        let journal = Arc::new(SharedJournal::open(&settings, Arc::new(|| {})).expect("there is a log"));
-        journal.compare(&disk.store().note_of_log().expect("readable"), disk.store()).expect("readable");
-        disk.store().replicate(Arc::clone(&journal) as _).expect("it can be noted");
+        let mut claimed = None;
+        let disk = Disk::over(directory, disk_reserve_bytes, Some(found.replicated_log()), |engine| {
+            let journal = Arc::new(SharedJournal::open(&settings, Arc::new(|| {})).expect("there is a log"));
+            journal.compare(&engine.note_of_log().expect("readable"), &**engine).expect("readable");
+            Deployment::Journal(claimed.insert(journal).clone() as _)
+        });
+        let journal = claimed.expect("it was claimed");
         Shared { disk, journal, settings }
     }
 
@@ -188,7 +207,7 @@ impl Shared {
 }
 
 impl StoreUnderTest for Shared {
-    type Store = Engine;
+    type Store = DiskStore;
 
     fn fresh() -> Shared {
         let mut running = POSTGRES.lock();
@@ -200,7 +219,7 @@ impl StoreUnderTest for Shared {
         Shared::over(tempfile::tempdir().expect("a temporary directory"), 0, settings)
     }
 
-    fn store(&self) -> &Engine {
+    fn store(&self) -> &DiskStore {
         self.disk.store()
     }
 
@@ -297,9 +316,8 @@ first_place! {
 
 /// A store whose commits go to a place in memory first, and that place.
 fn with_first_place<S: FirstPlaceUnderTest>() -> (S, Arc<FirstInMemory>) {
-    let (subject, place) = (S::fresh(), Arc::new(FirstInMemory::default()));
-    subject.commit_first_in(&place);
-    (subject, place)
+    let place = Arc::new(FirstInMemory::default());
+    (S::behind(&place), place)
 }
 
 fn bytes_of_log(journal: &impl Journal, merchant_id: MerchantId) -> Vec<Vec<u8>> {

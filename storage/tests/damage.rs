@@ -10,11 +10,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fixtures::{Chain, copy, merchant};
+use fixtures::{Chain, copy, merchant, open_store};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
+use till_storage::disk_store::DiskStore;
 use till_storage::engine::high_water::SLOT_LEN;
-use till_storage::engine::{Engine, EngineOptions, OpenError};
+use till_storage::engine::{EngineOptions, OpenError};
 use till_storage::family::Family;
 use till_storage::journal::{AppendVerdict, Head, Journal, Sequence, record};
 use till_storage::rows::{RowReader, RowStore};
@@ -38,7 +39,7 @@ fn options(directory: &Path, flushed_at_bytes: usize) -> EngineOptions {
     }
 }
 
-fn append(engine: &Engine, batches: usize) -> Vec<Head> {
+fn append(engine: &DiskStore, batches: usize) -> Vec<Head> {
     let mut chains = MERCHANTS.map(|merchant_id| Chain::claim(engine, merchant_id));
     for number in 0..batches {
         let group = chains.iter_mut().map(|chain| {
@@ -67,7 +68,7 @@ impl Image {
         let mut directory = tempfile::tempdir().expect("a temporary directory");
         let mut acknowledged = Vec::new();
         for &batches in lives {
-            let engine = Engine::open(&options(directory.path(), flushed_at_bytes)).expect("nothing is missing");
+            let engine = open_store(&options(directory.path(), flushed_at_bytes)).expect("nothing is missing");
             acknowledged = append(&engine, batches);
             let image = tempfile::tempdir().expect("a temporary directory");
             copy(directory.path(), image.path());
@@ -107,7 +108,7 @@ impl Image {
         let mut bytes = sound.clone();
         change(&mut bytes);
         let image = self.with(file, &bytes);
-        match Engine::open(&options(image.path(), 64 * 1024 * 1024)) {
+        match open_store(&options(image.path(), 64 * 1024 * 1024)) {
             Ok(engine) => {
                 assert_reaches(&heads(&engine, damage), &self.acknowledged, damage);
                 Ok(())
@@ -130,7 +131,7 @@ impl Image {
 fn heads_with_loss(directory: &Path, damage: &str) -> Vec<Head> {
     let accept_loss_up_to = Some(fixtures::read_mark(directory).commit);
     let accepting = EngineOptions { accept_loss_up_to, ..options(directory, 64 * 1024 * 1024) };
-    heads(&Engine::open(&accepting).unwrap_or_else(|error| panic!("{damage}: {error}")), damage)
+    heads(&open_store(&accepting).unwrap_or_else(|error| panic!("{damage}: {error}")), damage)
 }
 
 fn assert_reaches(heads: &[Head], least: &[Head], damage: &str) {
@@ -141,7 +142,7 @@ fn assert_reaches(heads: &[Head], least: &[Head], damage: &str) {
 }
 
 /// The heads of a store whose logs have no gap, and whose rows are those of the logs.
-fn heads(engine: &Engine, damage: &str) -> Vec<Head> {
+fn heads(engine: &DiskStore, damage: &str) -> Vec<Head> {
     let head = |merchant_id| {
         let records = engine.read(merchant_id, Sequence(1), usize::MAX).expect("readable");
         let mut head = Head::EMPTY;
@@ -284,7 +285,7 @@ fn no_flipped_bit_of_the_mark_hides_a_cut_log() {
             let mut flipped = sound_mark.clone();
             flipped[at] ^= 1 << (at % 8);
             fs::write(&mark, flipped).expect("writable");
-            let opened = Engine::open(&options(directory.path(), 64 * 1024 * 1024)).map(drop);
+            let opened = open_store(&options(directory.path(), 64 * 1024 * 1024)).map(drop);
             assert!(matches!(opened, Err(OpenError::CommitsMissing { .. })), "byte {at}, cut at {end}: {opened:?}");
         }
     }
@@ -300,7 +301,7 @@ fn a_flipped_bit_of_a_sound_stores_mark_is_repaired_by_a_start() {
         let mut bytes = fs::read(&mark).expect("readable");
         bytes[at] ^= 4;
         fs::write(&mark, &bytes).expect("writable");
-        let engine = Engine::open(&options(image_of_start.path(), 64 * 1024 * 1024)).expect("nothing is missing");
+        let engine = open_store(&options(image_of_start.path(), 64 * 1024 * 1024)).expect("nothing is missing");
         assert_reaches(&heads(&engine, "a mark"), &image.acknowledged, "a mark");
         let bytes = fs::read(&mark).expect("readable");
         assert_eq!(bytes[..SLOT_LEN], bytes[4_096..], "both slots are good again");

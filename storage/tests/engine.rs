@@ -6,10 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fixtures::{Chain, merchant};
+use fixtures::{Chain, merchant, open_store, store_over};
 use rocksdb::{DB, Options};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
+use till_storage::disk_store::{Archiving, DiskStore};
 use till_storage::engine::high_water::{FoundMark, HighWater};
 use till_storage::engine::{Engine, EngineOptions, FORMAT, OpenError, ROW_FORMAT};
 use till_storage::family::Family;
@@ -27,15 +28,15 @@ fn options(directory: &Path) -> EngineOptions {
     EngineOptions { disk_reserve_bytes: 0, ..EngineOptions::new(directory) }
 }
 
-fn open(directory: &Path) -> Result<Engine, OpenError> {
-    Engine::open(&options(directory))
+fn open(directory: &Path) -> Result<DiskStore, OpenError> {
+    open_store(&options(directory))
 }
 
-fn opened(directory: &Path) -> Engine {
+fn opened(directory: &Path) -> DiskStore {
     open(directory).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn new_store() -> (TempDir, Engine) {
+fn new_store() -> (TempDir, DiskStore) {
     let directory = directory();
     let engine = opened(directory.path());
     (directory, engine)
@@ -48,7 +49,7 @@ fn refused(directory: &Path) -> OpenError {
     }
 }
 
-fn append(engine: &Engine, batches: usize) {
+fn append(engine: &DiskStore, batches: usize) {
     let mut shop = Chain::claim(engine, SHOP);
     for _ in 0..batches {
         let verdicts = engine.append(vec![shop.batch_with_row()]);
@@ -171,21 +172,22 @@ fn is_in_a_file(directory: &Path, bytes: &[u8]) -> bool {
 #[test]
 fn a_deleted_row_leaves_the_files_when_it_is_purged() {
     let directory = directory();
-    let options = EngineOptions { queues_for_archive: true, ..options(directory.path()) };
+    let queued =
+        || store_over(Engine::open(&options(directory.path())).expect("nothing is missing"), Archiving::Queued);
     let value: Vec<u8> = (0..73_u8).map(|byte| byte.wrapping_mul(197) ^ 0x5a).collect();
     let key = [9; 33];
-    let write = |engine: &Engine, value: Option<&[u8]>| {
+    let write = |engine: &DiskStore, value: Option<&[u8]>| {
         let mut append = Chain::claim(engine, SHOP).batch(&[b"body"]);
         append.vault.push(RowWrite { family: Family::Vault, key: &key, value });
         assert!(matches!(engine.append(vec![append])[..], [AppendVerdict::Committed(_)]));
     };
-    let engine = Engine::open(&options).expect("it is new");
+    let engine = queued();
     write(&engine, Some(&value));
     engine.close().expect("it closes");
     drop(engine);
-    let engine = Engine::open(&options).expect("it was closed");
+    let engine = queued();
     write(&engine, None);
-    engine.unqueue(&[CommitNumber(1), CommitNumber(2)]).expect("archived");
+    engine.engine().unqueue(&[CommitNumber(1), CommitNumber(2)]).expect("archived");
     assert!(is_in_a_file(directory.path(), &value), "the deletion alone leaves it where it is");
     engine.purge(Family::Vault, &[key.to_vec()]).expect("nothing is damaged");
     assert!(!is_in_a_file(directory.path(), &value));
@@ -209,8 +211,8 @@ fn missing_commits_are_named_and_given_up_only_explicitly() {
 
     let accepting =
         |commit| EngineOptions { accept_loss_up_to: Some(CommitNumber(commit)), ..options(directory.path()) };
-    assert!(matches!(Engine::open(&accepting(9)), Err(OpenError::CommitsMissing { .. })), "10 was not given up");
-    let engine = Engine::open(&accepting(10)).expect("given up");
+    assert!(matches!(open_store(&accepting(9)), Err(OpenError::CommitsMissing { .. })), "10 was not given up");
+    let engine = open_store(&accepting(10)).expect("given up");
     assert_eq!(engine.head(SHOP).map(|head| head.sequence), Ok(Sequence(5)));
     assert_eq!(engine.last_commit(), CommitNumber(10), "their numbers are never used again");
     let given_up = engine.get(Family::Meta, &GivenUpKey(CommitNumber(6)).encode());
@@ -270,11 +272,11 @@ fn an_unending_record_times_out_and_is_read_once_loss_is_accepted() {
         with_type(5, payload_bit);
         fixtures::copy(directory.path(), image.path());
         let limited = EngineOptions { open_limit: Duration::from_secs(2), ..options(image.path()) };
-        let error = Engine::open(&limited).err().expect("it is read without end");
+        let error = open_store(&limited).err().expect("it is read without end");
         assert!(matches!(error, OpenError::TimedOut { acknowledged: CommitNumber(3), .. }), "{error}");
         assert!(error.to_string().contains("accept_loss_up_to = 3"), "{error}");
         let accepting = EngineOptions { accept_loss_up_to: Some(CommitNumber(3)), ..options(image.path()) };
-        let engine = Engine::open(&accepting).expect("it has an end now");
+        let engine = open_store(&accepting).expect("it has an end now");
         assert_eq!(engine.head(SHOP).map(|head| head.sequence), Ok(Sequence(kept)));
     }
 }
@@ -295,7 +297,7 @@ fn a_database_without_a_mark_is_refused_until_loss_is_accepted() {
             assert!(matches!(error, OpenError::NoMark { .. }), "{error}");
         }
         let accepting = EngineOptions { accept_loss_up_to: Some(CommitNumber(0)), ..options(directory.path()) };
-        let engine = Engine::open(&accepting).expect("given up");
+        let engine = open_store(&accepting).expect("given up");
         assert_eq!(engine.last_commit(), CommitNumber(2));
         drop(engine);
         opened(directory.path());
@@ -330,7 +332,7 @@ fn an_opening_past_its_time_limit_is_an_error_and_not_a_hang() {
     let directory = directory();
     append(&opened(directory.path()), 1);
     let impatient = EngineOptions { open_limit: Duration::ZERO, ..options(directory.path()) };
-    assert!(matches!(Engine::open(&impatient), Err(OpenError::TimedOut { .. })));
+    assert!(matches!(open_store(&impatient), Err(OpenError::TimedOut { .. })));
     wait_for_threads("rocksdb:open"); // The process must not end while the thread is working.
 }
 

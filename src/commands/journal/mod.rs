@@ -54,7 +54,7 @@ pub(super) enum JournalCommand {
 
 /// Carries the command out.
 pub(super) fn journal(configuration: &Configuration, command: &JournalCommand) -> anyhow::Result<ExitCode> {
-    let journal = configuration.journal.as_ref();
+    let journal = configuration.deployment.journal();
     let journal = journal.context("no database is named: give --journal postgres://..., or set journal")?;
     match command {
         JournalCommand::Migrate { shards } => {

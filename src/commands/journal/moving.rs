@@ -112,12 +112,13 @@ fn embedded(
     book: Option<&dyn AcquirerBook>,
 ) -> anyhow::Result<Report> {
     let options = options(configuration, to);
-    let store = Engine::open(&EngineOptions { repeats: Some(log.replicated_log()), ..options.clone() })?;
+    let engine = Engine::open(&EngineOptions { replica_of: Some(log.replicated_log()), ..options.clone() })?;
+    let engine = Arc::new(engine);
     let mut shown = ProgressDisplay::begin("copied", Unit::Things("merchants"), None);
-    log.copy_to(&store, &mut |merchants| shown.show(merchants))?;
+    log.copy_to(&engine, &mut |merchants| shown.show(merchants))?;
     drop(shown);
-    store.close()?;
-    drop(store);
+    engine.close()?;
+    drop(engine);
     let workshop = Workshop::open(&options)?;
     let keyring = open_keyring(&workshop, &Secrets::find_vault_keys(configuration)?)?;
     let acknowledged = Some(workshop.held().acknowledged());

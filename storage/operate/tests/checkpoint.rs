@@ -12,7 +12,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use fixtures::{Chain, merchant};
+use fixtures::{Chain, merchant, open_store};
 use tempfile::TempDir;
 use till_domain::ids::{MerchantId, PaymentId, WebhookEventId, WebhookId};
 use till_domain::money::{AmountMinor, Money};
@@ -26,7 +26,8 @@ use till_operate::checkpoint::{
 use till_operate::scrub::TableInspector;
 use till_sandbox::book::{Book, BookLine, BookOperation, FollowUp, RocksBook};
 use till_storage::deliveries::{Deliveries, DeliveryBatch, RocksDeliveries, WebhookProgress};
-use till_storage::engine::{Engine, EngineOptions, OpenError, StoppedStore, table_damage};
+use till_storage::disk_store::DiskStore;
+use till_storage::engine::{EngineOptions, OpenError, StoppedStore, table_damage};
 use till_storage::family::Family;
 use till_storage::journal::{Append, AppendVerdict, CommitNumber, Head, Journal, Sequence, StoredRecord, record};
 use till_storage::rows::{RowReader, RowStore};
@@ -54,7 +55,7 @@ fn options(directory: &Path) -> EngineOptions {
 /// A running store with a book, and a shelf beside it.
 struct CheckpointWorld {
     directory: TempDir,
-    engine: Arc<Engine>,
+    engine: Arc<DiskStore>,
     book: RocksBook,
     deliveries: Arc<RocksDeliveries>,
     checkpointer: Checkpointer,
@@ -64,14 +65,14 @@ impl CheckpointWorld {
     fn new() -> CheckpointWorld {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let data = directory.path().join("data");
-        let engine = Arc::new(Engine::open(&options(&data)).expect("nothing is missing"));
+        let engine = Arc::new(open_store(&options(&data)).expect("nothing is missing"));
         let book = RocksBook::open(&data.join("sandbox")).expect("it is new");
         let deliveries = Arc::new(open_deliveries(&data.join("webhooks")));
         let books: [(&str, Box<dyn CopiedBook>); 2] =
             [("sandbox", Box::new(book.clone())), ("webhooks", Box::new(Arc::clone(&deliveries)))];
         let books = books.into_iter().map(|(directory, book)| BookBeside { directory, book }).collect();
         let shelf = Shelf::in_directory(directory.path().join("checkpoints"));
-        let checkpointer = Checkpointer::new(Arc::clone(&engine), books, shelf, inspector(&data));
+        let checkpointer = Checkpointer::new(Arc::clone(engine.engine()), books, shelf, inspector(&data));
         CheckpointWorld { directory, engine, book, deliveries, checkpointer }
     }
 
@@ -157,20 +158,20 @@ fn restored(from: &Path, manifest: &Manifest, to: &Path) {
     restoring.finish().expect("its marker is there");
 }
 
-fn append(engine: &Engine, merchant_id: MerchantId, batches: usize) {
+fn append(engine: &DiskStore, merchant_id: MerchantId, batches: usize) {
     let mut chain = Chain::claim(engine, merchant_id);
     for _ in 0..batches {
         append_to(engine, &mut chain);
     }
 }
 
-fn append_to(engine: &Engine, chain: &mut Chain) {
+fn append_to(engine: &DiskStore, chain: &mut Chain) {
     let mut append = chain.batch(&[&[7; 300]]);
     append.derived = chain.row(append.new_head.sequence.0, Some(&[3; 100]));
     commit(engine, append);
 }
 
-fn commit(engine: &Engine, append: Append) {
+fn commit(engine: &DiskStore, append: Append) {
     let verdicts = engine.append(vec![append]);
     assert!(matches!(verdicts[..], [AppendVerdict::Committed(_)]), "{verdicts:?}");
 }
@@ -191,7 +192,7 @@ fn line(reference: &str) -> BookLine {
     }
 }
 
-fn records(engine: &Engine, merchant_id: MerchantId) -> Vec<StoredRecord> {
+fn records(engine: &DiskStore, merchant_id: MerchantId) -> Vec<StoredRecord> {
     let (mut all, mut next) = (Vec::new(), Sequence(1));
     loop {
         let page = engine.read(merchant_id, next, usize::MAX).expect("readable");
@@ -204,7 +205,7 @@ fn records(engine: &Engine, merchant_id: MerchantId) -> Vec<StoredRecord> {
 }
 
 /// The records of a merchant, each of which follows the one before, up to its head and the position of its rows.
-fn checked_records(engine: &Engine, merchant_id: MerchantId) -> Vec<StoredRecord> {
+fn checked_records(engine: &DiskStore, merchant_id: MerchantId) -> Vec<StoredRecord> {
     let records = records(engine, merchant_id);
     let mut head = Head::EMPTY;
     for stored in &records {
@@ -264,7 +265,7 @@ fn a_checkpoint_of_a_busy_store_has_a_prefix_of_every_log() {
         assert_eq!(compare_heads(&taken.directory, &store).expect("readable"), None);
         assert_eq!(store.acknowledged(), taken.manifest.last_commit, "a start on it would miss what goes missing");
         drop(store);
-        let copy = Engine::open(&options(&world.restore(taken, &format!("copy-{number}")))).expect("sound");
+        let copy = open_store(&options(&world.restore(taken, &format!("copy-{number}")))).expect("sound");
         assert_eq!(copy.last_commit(), taken.manifest.last_commit);
         assert!(copy.last_commit() >= *before, "what was acknowledged before is in it");
         let mut last_record = CommitNumber(0);
@@ -293,7 +294,7 @@ fn a_checkpoint_of_a_busy_store_waits_for_a_short_log() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let data = directory.path().join("data");
     let options = EngineOptions { memtable_bytes: 64 * MIB, ..options(&data) };
-    let engine = Arc::new(Engine::open(&options).expect("nothing is missing"));
+    let engine = Arc::new(open_store(&options).expect("nothing is missing"));
     let (busy_engine, mut chain) = (Arc::clone(&engine), Chain::claim(engine.as_ref(), SHOPS[0]));
     let mut append = move || {
         let append = chain.batch(&[&[7; MIB / 4]]);
@@ -303,7 +304,7 @@ fn a_checkpoint_of_a_busy_store_waits_for_a_short_log() {
     assert!(newest_log_bytes(&data.join("db")) >= LONG_BYTES);
     let busy = Busy::with(move |_| append());
     let shelf = Shelf::in_directory(directory.path().join("checkpoints"));
-    let checkpointer = Checkpointer::new(engine, Vec::new(), shelf, inspector(&data));
+    let checkpointer = Checkpointer::new(Arc::clone(engine.engine()), Vec::new(), shelf, inspector(&data));
     let taken = checkpointer.take(&wanted("short")).unwrap_or_else(|error| panic!("{error}"));
     busy.end();
     let copied = newest_log_bytes(&taken.directory.join("db"));
@@ -325,7 +326,7 @@ fn log_and_book_of_a_checkpoint_agree() {
     busy.end();
     for (number, taken) in takes.iter().enumerate() {
         let directory = world.restore(taken, &format!("copy-{number}"));
-        let copy = Engine::open(&options(&directory)).expect("sound");
+        let copy = open_store(&options(&directory)).expect("sound");
         let lines = RocksBook::open_read_only(&directory.join("sandbox")).expect("sound").entries().count();
         let (asked, done) = (checked_records(&copy, ASKED).len(), checked_records(&copy, DONE).len());
         assert!(done <= lines && lines <= asked, "{done} done, {lines} in the book, {asked} asked for");
@@ -408,7 +409,7 @@ fn a_flipped_byte_in_any_file_is_found_by_check_and_restore() {
             let error = Restoring::copy(&taken.directory, &taken.manifest, to.path(), &mut |_| {});
             let error = error.expect_err("it is damaged").to_string();
             assert!(error.contains(&entry.path.display().to_string()), "{error}");
-            assert_refused!(Engine::open(&options(to.path())).map(drop), OpenError::RestoreUnfinished { .. });
+            assert_refused!(open_store(&options(to.path())).map(drop), OpenError::RestoreUnfinished { .. });
         }
         flip(&taken.directory.join(&entry.path), entry.bytes / 2);
     }
@@ -536,7 +537,7 @@ fn a_checkpoint_shares_only_tables_and_a_restore_shares_nothing() {
                 || entry.path == Path::new("heads")
         );
     }
-    let engine = Engine::open(&options(&copy)).expect("sound");
+    let engine = open_store(&options(&copy)).expect("sound");
     append(&engine, SHOPS[0], 300);
     engine.close().expect("nothing fails");
     check_sound(&taken);
@@ -559,7 +560,7 @@ fn a_directory_that_is_in_use_or_not_empty_is_not_restored_to() {
     let missing = world.below("a/b/missing");
     restored(&taken.directory, &taken.manifest, &missing);
     for directory in [empty, missing] {
-        assert_eq!(Engine::open(&options(&directory)).expect("sound").last_commit(), taken.manifest.last_commit);
+        assert_eq!(open_store(&options(&directory)).expect("sound").last_commit(), taken.manifest.last_commit);
     }
 }
 
@@ -583,13 +584,13 @@ fn a_directory_that_is_not_a_checkpoint_is_refused() {
 fn no_server_starts_on_a_checkpoint_or_an_unfinished_restore() {
     let world = CheckpointWorld::filled();
     let taken = world.take("started");
-    assert_refused!(Engine::open(&options(&taken.directory)).map(drop), OpenError::IsCheckpoint { .. });
+    assert_refused!(open_store(&options(&taken.directory)).map(drop), OpenError::IsCheckpoint { .. });
     check_sound(&taken);
     let to = world.below("copy");
     let restoring = Restoring::copy(&taken.directory, &taken.manifest, &to, &mut |_| {}).expect("sound");
-    assert_refused!(Engine::open(&options(&to)).map(drop), OpenError::RestoreUnfinished { .. });
+    assert_refused!(open_store(&options(&to)).map(drop), OpenError::RestoreUnfinished { .. });
     restoring.finish().expect("its marker is there");
-    Engine::open(&options(&to)).expect("it was said to be sound");
+    open_store(&options(&to)).expect("it was said to be sound");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
+use till_storage::disk_store::{Deployment, DiskStore};
 use till_storage::engine::{Engine, ReplicatedLog};
 use till_storage::family::Family;
 use till_storage::journal::first_commit::{FirstCommit, FirstVerdict, RemoteLog, WriteRows};
@@ -73,16 +74,16 @@ impl JournalCopy {
     ///
     /// # Errors
     /// Fails when the database cannot be read, or the store not be written.
-    pub fn copy_to(self, store: &Engine, progress: &mut dyn FnMut(u64)) -> Result<(), JournalError> {
+    pub fn copy_to(self, engine: &Arc<Engine>, progress: &mut dyn FnMut(u64)) -> Result<(), JournalError> {
         let log = Arc::new(self);
-        store.replicate(Arc::clone(&log) as _)?;
-        each_row_of_all(&log.reader, &mut |rows| store.replace_rows(&rows))?;
+        let store = DiskStore::over(Arc::clone(engine), Deployment::Journal(Arc::clone(&log) as _))?;
+        each_row_of_all(&log.reader, &mut |rows| engine.replace_rows(&rows))?;
         for (merchant_id, done) in log.reader.merchants()?.into_iter().zip(1..) {
             let claim = store.claim(merchant_id)?;
             store.release(merchant_id, claim.epoch);
             progress(done);
         }
-        store.end_repeating()
+        engine.end_replicating()
     }
 }
 

@@ -6,8 +6,8 @@ use till_domain::ids::MerchantId;
 use till_storage::engine::{Engine, RowReplica};
 use till_storage::family::Family;
 use till_storage::journal::first_commit::{FirstRows, FirstVerdict};
-use till_storage::journal::layout::each_log;
-use till_storage::journal::{Append, CommitNumber, Epoch, Head, Journal, JournalError, chained_records};
+use till_storage::journal::layout::{each_log, read_records};
+use till_storage::journal::{Append, CommitNumber, Epoch, Head, JournalError, chained_records};
 use till_storage::rows::{RowPair, RowRange, RowReader, RowWrite, RowWrites};
 
 use crate::connection::Connection;
@@ -87,9 +87,7 @@ fn begin(connection: &mut Connection, settings: &JournalSettings, store: &Engine
         let reason = format!("the log in the schema {schema} is not empty: import into a new one (journal_schema)");
         return Err(SharedJournalError::Schema(reason).into());
     }
-    let claim = store.claim(NO_MERCHANT)?;
-    store.release(NO_MERCHANT, claim.epoch);
-    let starts = i64::try_from(claim.epoch.0 >> 32).unwrap_or(i64::MAX);
+    let starts = i64::try_from(store.starts()).unwrap_or(i64::MAX);
     let raise = format!("update {schema}.shard set epoch = greatest(epoch, $1)");
     connection.write(async |client| client.execute(&raise, &[&starts]).await)?;
     Ok(())
@@ -108,7 +106,7 @@ impl Groups {
         each_log(store, &mut |merchant_id, end: Head| {
             let mut head = Head::EMPTY;
             while head.sequence < end.sequence {
-                let stored = store.read(merchant_id, head.sequence.next(), PAGE)?;
+                let stored = read_records(store, merchant_id, head.sequence.next(), PAGE)?;
                 let records = chained_records(merchant_id, head, stored.into_iter().map(|stored| stored.bytes))?;
                 let Some(last) = records.last() else { break };
                 head = last.head();

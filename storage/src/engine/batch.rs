@@ -45,7 +45,7 @@ impl FamilyIds {
 }
 
 /// Collects the writes of one atomic step.
-pub(super) struct BatchSink<'a> {
+pub(crate) struct BatchSink<'a> {
     bytes: Vec<u8>,
     count: u32,
     ids: &'a FamilyIds,

@@ -64,7 +64,7 @@ impl DiskReserve {
     ///
     /// # Errors
     /// The reason for which nothing may be written now, for an operator.
-    pub(super) fn admit_below_reserve(&mut self, byte_count: u64, now: Instant) -> Result<(), String> {
+    pub(crate) fn admit_below_reserve(&mut self, byte_count: u64, now: Instant) -> Result<(), String> {
         let left = self.below_reserve_left.checked_sub(byte_count);
         let left = left.ok_or("the disk is down to its reserve, and the part of it for urgent changes is used up")?;
         self.take(byte_count, self.reserve_bytes.min(BELOW_RESERVE_BYTES), now)?;

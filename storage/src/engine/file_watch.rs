@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use super::local::Engine;
 use super::manifest;
-use super::store::Engine;
 use crate::turns::{StopSignal, Turns};
 
 /// The time between two looks.
@@ -84,9 +84,9 @@ struct WatchedFiles {
 
 impl WatchedFiles {
     fn of(engine: &Engine, beside: Vec<PathBuf>) -> WatchedFiles {
-        let mark = engine.high_water_file().to_owned();
+        let mark = engine.mark().file().to_owned();
         WatchedFiles {
-            log: WatchedLog::of(engine.database_directory().to_owned()),
+            log: WatchedLog::of(engine.mark().database_directory().to_owned()),
             logs_beside: beside.into_iter().map(WatchedLog::of).collect(),
             mark_inode: inode(&mark),
             mark,

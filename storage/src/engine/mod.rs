@@ -1,4 +1,4 @@
-//! The store on disk: RocksDB, opened so that acknowledged commits cannot go missing silently.
+//! The local bytes of a store: RocksDB, opened so that acknowledged commits cannot go missing silently.
 
 mod auxiliary;
 mod batch;
@@ -9,6 +9,7 @@ mod replica;
 mod format;
 pub mod high_water;
 mod identity;
+mod local;
 mod manifest;
 mod mark_keeper;
 mod noting;
@@ -19,7 +20,6 @@ mod record_headers;
 mod refusal;
 mod settings;
 mod stopped;
-mod store;
 pub mod table_damage;
 mod time_limit;
 mod unlogged;
@@ -35,11 +35,11 @@ pub use disk::{DiskReserve, free_bytes};
 pub use file_watch::{FileWatch, OnFileGone};
 pub use format::{FORMAT, ROW_FORMAT};
 pub use identity::StoreIdentity;
+pub use local::Engine;
 pub use open::is_new;
 pub use options::{EngineOptions, ReplicatedLog};
 pub(crate) use read::walk;
 pub use refusal::{CloseError, OpenError};
 pub use stopped::{HeldDirectory, StoppedStore};
-pub use store::Engine;
 pub use time_limit::{NoResult, run_within};
 pub use unlogged::{Unlogged, UnloggedWrite};

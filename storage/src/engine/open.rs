@@ -58,7 +58,7 @@ pub(super) fn open(options: &EngineOptions) -> Result<Opened, OpenError> {
     })?;
     let db_dir = options.directory.join("db");
     let mark = options.directory.join("high-water");
-    let needs_mark = options.accept_loss_up_to.is_none() && options.repeats.is_none();
+    let needs_mark = options.accept_loss_up_to.is_none() && options.replica_of.is_none();
     if !mark.exists() && manifest::is_database(&db_dir) && needs_mark {
         return Err(OpenError::NoMark { file: mark, what: "is missing" }); // Before one is made.
     }
@@ -106,7 +106,7 @@ struct Survey {
     row_format: Option<u32>,
     starts: u64,
     /// The identity of the log elsewhere that the store repeats.
-    repeats: Option<[u8; 16]>,
+    replica_of: Option<[u8; 16]>,
 }
 
 /// The files to look at when RocksDB's message names no table and no log.
@@ -128,7 +128,7 @@ impl OpenAttempt<'_> {
         let what = match found {
             FoundMark::Mark(mark) if mark == Mark::default() => return Ok(KnownState::HalfMade),
             FoundMark::Missing if !manifest::is_database(&self.db_dir) => return Ok(KnownState::Nothing),
-            _ if self.options.repeats.is_some() => return Ok(KnownState::Mark(Mark::default())),
+            _ if self.options.replica_of.is_some() => return Ok(KnownState::Mark(Mark::default())),
             FoundMark::Mark(mark) => return Ok(KnownState::Mark(mark)),
             FoundMark::Missing => "is missing",
             FoundMark::Damaged => "is damaged",
@@ -195,7 +195,7 @@ impl OpenAttempt<'_> {
             Err(closed) => return Err(self.closed(closed)),
         };
         check_formats(&survey)?;
-        self.check_repeated(survey.repeats)?;
+        self.check_replica(survey.replica_of)?;
         let last = survey.last_commit.unwrap_or_default();
         if last < marked && !self.gives_up(marked) {
             return Err(OpenError::CommitsMissing { first: last.next(), last: marked });
@@ -204,13 +204,13 @@ impl OpenAttempt<'_> {
     }
 
     /// Compares the log that the store repeats with the one that it is to repeat.
-    fn check_repeated(&self, found: Option<[u8; 16]>) -> Result<(), OpenError> {
+    fn check_replica(&self, found: Option<[u8; 16]>) -> Result<(), OpenError> {
         let directory = self.options.directory.clone();
-        match (found, self.options.repeats.map(|log| log.identity)) {
+        match (found, self.options.replica_of.map(|log| log.identity)) {
             (found, asked) if found == asked => Ok(()),
-            (Some(_), None) => Err(OpenError::RepeatsLog { directory }),
-            (Some(_), Some(_)) => Err(OpenError::RepeatsNot { directory, what: "repeats another log" }),
-            (None, _) => Err(OpenError::RepeatsNot { directory, what: "has a store with a log of its own" }),
+            (Some(_), None) => Err(OpenError::IsReplica { directory }),
+            (Some(_), Some(_)) => Err(OpenError::IsNoReplica { directory, what: "repeats another log" }),
+            (None, _) => Err(OpenError::IsNoReplica { directory, what: "has a store with a log of its own" }),
         }
     }
 
@@ -239,7 +239,7 @@ impl OpenAttempt<'_> {
     fn begin(self, (db, options): Writable, survey: Survey, marked: CommitNumber) -> Result<Opened, OpenError> {
         let found = survey.last_commit.unwrap_or_default();
         let last_commit = found.max(marked);
-        let starts = survey.starts.saturating_add(1).max(self.options.repeats.map_or(0, |log| log.claim));
+        let starts = survey.starts.saturating_add(1).max(self.options.replica_of.map_or(0, |log| log.claim));
         let meta = handle(&db, Family::Meta);
         let identity = match read_meta_number(&Live(&db), MetaKey::Identity) {
             Ok(Some(bytes)) => StoreIdentity(bytes),
@@ -252,7 +252,7 @@ impl OpenAttempt<'_> {
         batch.put_cf(meta, MetaKey::LastCommit.encode(), last_commit.0.to_be_bytes());
         batch.put_cf(meta, MetaKey::Starts.encode(), starts.to_be_bytes());
         batch.put_cf(meta, MetaKey::Identity.encode(), identity.0);
-        if let Some(log) = self.options.repeats.filter(|_| survey.repeats.is_none()) {
+        if let Some(log) = self.options.replica_of.filter(|_| survey.replica_of.is_none()) {
             batch.put_cf(meta, MetaKey::RemoteLog.encode(), log.identity);
         }
         if found < marked {
@@ -345,7 +345,9 @@ fn survey(db: &DB) -> Result<Survey, RowError> {
         format: read_meta_number(&reader, MetaKey::Format)?.map(u32::from_be_bytes),
         row_format: read_meta_number(&reader, MetaKey::RowFormat)?.map(u32::from_be_bytes),
         starts: read_meta_number(&reader, MetaKey::Starts)?.map_or(0, u64::from_be_bytes),
-        repeats: reader.get(Family::Meta, &MetaKey::RemoteLog.encode())?.and_then(|note| note.first_chunk().copied()),
+        replica_of: reader
+            .get(Family::Meta, &MetaKey::RemoteLog.encode())?
+            .and_then(|note| note.first_chunk().copied()),
     })
 }
 

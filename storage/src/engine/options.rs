@@ -22,13 +22,11 @@ pub struct EngineOptions {
     pub open_limit: Duration,
     /// Bytes of free space below which writes are refused, so that RocksDB never gets the error of a full disk.
     pub disk_reserve_bytes: u64,
-    /// True when each commit writes a row for the archive, which is kept until the commit is archived.
-    pub queues_for_archive: bool,
     /// An operator's explicit consent that acknowledged commits up to this one may be missing.
     pub accept_loss_up_to: Option<CommitNumber>,
     /// The log elsewhere that the store repeats. Its writes are not synced then, and its mark does not count: what a
     /// crash takes is fetched again.
-    pub repeats: Option<ReplicatedLog>,
+    pub replica_of: Option<ReplicatedLog>,
 }
 
 /// A log elsewhere that a store repeats.
@@ -54,9 +52,8 @@ impl EngineOptions {
             open_files_max: 1_024,
             open_limit: Duration::from_secs(60),
             disk_reserve_bytes: 512 * MIB,
-            queues_for_archive: false,
             accept_loss_up_to: None,
-            repeats: None,
+            replica_of: None,
         }
     }
 }

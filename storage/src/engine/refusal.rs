@@ -77,7 +77,7 @@ pub enum OpenError {
         "{directory} repeats a log in a database: start with --journal and the address of that database",
         directory = directory.display()
     )]
-    RepeatsLog {
+    IsReplica {
         /// The data directory.
         directory: PathBuf,
     },
@@ -86,7 +86,7 @@ pub enum OpenError {
         "{directory} {what}: name an empty directory with --data, or remove this one if nothing in it is needed",
         directory = directory.display()
     )]
-    RepeatsNot {
+    IsNoReplica {
         /// The data directory.
         directory: PathBuf,
         /// What it has instead.

@@ -8,8 +8,8 @@ use crate::family::Family;
 use crate::statistics::{StatisticsSource, StoreStatistics};
 
 use super::disk::free_bytes;
+use super::local::Engine;
 use super::read::handle;
-use super::store::Engine;
 
 impl StatisticsSource for Engine {
     fn statistics(&self) -> StoreStatistics {

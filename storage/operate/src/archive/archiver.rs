@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use till_storage::disk_store::Archiving;
 use till_storage::engine::Engine;
-use till_storage::journal::{CommitNumber, Journal};
+use till_storage::journal::CommitNumber;
 use till_storage::turns::Turns;
 
 use crate::last_used::LastUsedDirectory;
@@ -66,9 +67,9 @@ pub struct Archiver {
 }
 
 impl Archiver {
-    /// Opens the archive and begins. Must be called before anything else writes to the store, which must have been
-    /// opened so that it queues its commits ([`till_storage::engine::EngineOptions::queues_for_archive`]). An archive
-    /// that cannot be reached is opened as soon as it can be.
+    /// Opens the archive and begins. Must be called before anything is written to the store, which must then be made
+    /// with the archive's way of [`Archiver::archiving`]. An archive that cannot be reached is opened as soon as it can
+    /// be.
     ///
     /// # Errors
     /// [`ArchiveError`]: the store cannot continue this archive, or the archive is damaged.
@@ -118,10 +119,16 @@ impl Archiver {
     fn prepare(engine: Arc<Engine>, settings: ArchiveSettings) -> Result<Archiver, ArchiveError> {
         check_place(&settings.directory, engine.directory())?;
         let gate = Arc::new(ArchiveGate::new(base(&engine)?));
-        if settings.before_acknowledged {
-            engine.commit_first_in(gate.clone());
-        }
         Ok(Archiver { engine, gate, settings, thread: None })
+    }
+
+    /// The way in which the store's commits get into the archive.
+    #[must_use]
+    pub fn archiving(&self) -> Archiving {
+        match self.settings.before_acknowledged {
+            true => Archiving::First(Arc::clone(&self.gate) as _),
+            false => Archiving::Queued,
+        }
     }
 
     /// Archives everything that is not archived yet.
@@ -275,18 +282,19 @@ mod tests {
     use till_domain::ids::MerchantId;
 
     use super::*;
+    use till_storage::disk_store::{Deployment, DiskStore};
     use till_storage::engine::EngineOptions;
     use till_storage::family::Family;
-    use till_storage::journal::{Append, AppendVerdict, BatchId};
+    use till_storage::journal::{Append, AppendVerdict, BatchId, Journal};
     use till_storage::rows::{RowWrite, RowWrites};
 
     const FOR_EVER: Duration = Duration::from_secs(3_600);
     const PAUSE: Duration = Duration::from_millis(20);
 
     /// Commits a row of the vault, without a record.
-    fn commit(engine: &Engine) {
+    fn commit(store: &DiskStore) {
         let merchant_id = MerchantId::from_bytes([1; 16]);
-        let claim = engine.claim(merchant_id).expect("nobody else has it");
+        let claim = store.claim(merchant_id).expect("nobody else has it");
         let append = Append {
             merchant_id,
             epoch: claim.epoch,
@@ -299,15 +307,15 @@ mod tests {
             snapshot: None,
             may_use_reserve: false,
         };
-        assert!(matches!(engine.append(vec![append])[..], [AppendVerdict::Committed(_)]));
-        engine.release(merchant_id, claim.epoch);
+        assert!(matches!(store.append(vec![append])[..], [AppendVerdict::Committed(_)]));
+        store.release(merchant_id, claim.epoch);
     }
 
     #[test]
     fn a_turn_under_a_steady_load_ends_when_told_to_stop() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let data = directory.path().join("data");
-        let options = EngineOptions { disk_reserve_bytes: 0, queues_for_archive: true, ..EngineOptions::new(&data) };
+        let options = EngineOptions { disk_reserve_bytes: 0, ..EngineOptions::new(&data) };
         let engine = Arc::new(Engine::open(&options).expect("nothing is missing"));
         let settings = ArchiveSettings {
             directory: directory.path().join("archive"),
@@ -317,11 +325,13 @@ mod tests {
             before_acknowledged: false,
         };
         let archiver = Archiver::prepare(Arc::clone(&engine), settings).expect("it is outside");
-        commit(&engine);
+        let store = DiskStore::over(Arc::clone(&engine), Deployment::Embedded(archiver.archiving()));
+        let store = store.expect("it is its own");
+        commit(&store);
         let (begun, groups) = (Instant::now(), Cell::new(0));
         let mut more = || {
             groups.set(groups.get() + 1);
-            commit(&engine);
+            commit(&store);
             thread::sleep(PAUSE);
             Ok(groups.get() < 5)
         };

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use till_storage::engine::{Engine, EngineOptions, HeldDirectory, free_bytes, mark_copy};
 use till_storage::family::Family;
-use till_storage::journal::{CommitNumber, Journal};
+use till_storage::journal::CommitNumber;
 
 use crate::durable;
 use crate::last_used::LastUsedDirectory;

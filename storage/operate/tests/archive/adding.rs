@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::fixtures::{Chain, copy, merchant};
+use crate::fixtures::{Chain, copy, merchant, open_store, store_over};
 use rocksdb::{DB, Options};
 use till_operate::archive::{ArchiveError, ArchiveSettings, Archiver, SegmentChain, SegmentState, check_chain, prune};
-use till_storage::engine::Engine;
+use till_storage::disk_store::DiskStore;
 use till_storage::family::Family;
 use till_storage::journal::{AppendVerdict, CommitNumber, Journal};
 use till_storage::keys::UnarchivedKey;
@@ -63,7 +63,7 @@ fn a_start_removes_archived_queue_rows_and_keeps_the_others() {
     drop(world.archiver(&engine, ONE_SEGMENT));
     assert_eq!(world.numbers(), [1, 2, 3]);
     append(&crashed, 1, 2);
-    let directory = crashed.directory().to_owned();
+    let directory = crashed.engine().directory().to_owned();
     drop(crashed);
     // So that the archiver stops there.
     let whole = swap_row(&directory, CommitNumber(4), b"no row of the queue");
@@ -113,9 +113,9 @@ fn queue_rows_stay_while_the_content_of_the_archive_is_unknown() {
 }
 
 /// The store as a crash right now would leave it, before more of it is archived.
-fn engine_again(world: &ArchiveWorld, engine: &Engine, round: u64) -> Arc<Engine> {
+fn engine_again(world: &ArchiveWorld, engine: &DiskStore, round: u64) -> Arc<DiskStore> {
     let data = format!("copy-{round}");
-    copy(engine.directory(), &world.at(&data));
+    copy(engine.engine().directory(), &world.at(&data));
     world.engine(&data)
 }
 
@@ -149,7 +149,7 @@ fn commits_that_were_not_queued_leave_a_reported_gap() {
     append(&engine, 1, 2);
     drop(world.archiver(&world.engine_copy(&engine, 0), ONE_SEGMENT));
     drop(engine);
-    let unqueued = Engine::open(&options(&world.at("engine-copy-0"), false)).expect("nothing is missing");
+    let unqueued = open_store(&options(&world.at("engine-copy-0"))).expect("nothing is missing");
     append(&unqueued, 1, 3);
     drop(unqueued);
     let engine = world.engine("engine-copy-0");
@@ -165,7 +165,7 @@ fn numbers_that_an_operator_gave_up_leave_no_gap() {
     let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, false);
     archive(&engine, &archiver, 2);
     drop(archiver);
-    copy(engine.directory(), &world.at("shorter"));
+    copy(engine.engine().directory(), &world.at("shorter"));
     append(&engine, 1, 2);
     drop(engine);
     let engine = world.given_up("shorter", 4);
@@ -199,7 +199,7 @@ fn a_segment_that_is_old_enough_is_closed_unless_it_is_empty() {
     let world = ArchiveWorld::new();
     let engine = world.engine("data");
     let due = ArchiveSettings { segment_age: Duration::ZERO, ..settings(&world.archive(), ONE_SEGMENT, false) };
-    let archiver = Archiver::open(Arc::clone(&engine), due).expect("it is new");
+    let archiver = Archiver::open(Arc::clone(engine.engine()), due).expect("it is new");
     archiver.turn();
     assert_eq!(archiver.stats().segments_closed, 0, "nothing is in it");
     append(&engine, 1, 2);
@@ -247,10 +247,11 @@ fn a_start_waits_for_a_missing_archive_and_refuses_an_empty_one() {
     drop(archiver);
     fs::rename(world.archive(), world.at("elsewhere")).expect("it can be moved");
     append(&engine, 1, 1);
-    let archiver =
-        Archiver::start(Arc::clone(&engine), settings(&world.archive(), ONE_SEGMENT, true)).expect("it waits");
+    let settings = settings(&world.archive(), ONE_SEGMENT, true);
+    let archiver = Archiver::start(Arc::clone(engine.engine()), settings).expect("it waits");
+    let engine = store_over(Arc::clone(engine.engine()), archiver.archiving());
     assert!(archiver.stats().failures > 0);
-    let verdicts = engine.append(vec![batch(&mut Chain::claim(engine.as_ref(), merchant(1)))]);
+    let verdicts = engine.append(vec![batch(&mut Chain::claim(&engine, merchant(1)))]);
     assert!(
         matches!(&verdicts[..], [AppendVerdict::Unavailable(reason)] if reason.contains("mount its disk")),
         "{verdicts:?}"

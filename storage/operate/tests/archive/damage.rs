@@ -16,7 +16,7 @@ fn a_torn_end_is_cut_off_and_its_commits_are_archived_again() {
     let file = world.segments().remove(0);
     let whole = fs::metadata(&file).expect("it is there").len();
     append(&engine, 1, 2);
-    copy(engine.directory(), &world.at("later"));
+    copy(engine.engine().directory(), &world.at("later"));
     archiver.catch_up().expect("it can be written to");
     drop(archiver);
     let bytes = fs::read(&file).expect("readable");
@@ -138,7 +138,7 @@ fn a_segment_that_is_missing_or_of_another_line_is_noticed() {
     let other = world.at("other-line");
     for commits in [3, 3, 1] {
         append(&engine, 1, commits);
-        drop(Archiver::open(Arc::clone(&engine), settings(&other, 1, false)).expect("it is new, or its own"));
+        drop(Archiver::open(Arc::clone(engine.engine()), settings(&other, 1, false)).expect("it is new, or its own"));
     }
     let name = segments[1].file_name().expect("a name");
     fs::copy(other.join(name), &segments[1]).expect("it has a second segment too");

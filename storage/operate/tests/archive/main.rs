@@ -13,9 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fixtures::{Chain, copy, merchant};
+use fixtures::{Chain, copy, merchant, store_over};
 use tempfile::TempDir;
 use till_operate::archive::{ArchiveError, ArchiveSettings, ArchivedCommit, Archiver, SegmentChain, each_commit};
+use till_storage::disk_store::{Archiving, DiskStore};
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
 use till_storage::journal::{AppendVerdict, CommitNumber, Journal};
@@ -34,11 +35,13 @@ impl ArchiveWorld {
 
     /// A new store with an archiver without a thread. When it archives `first`, a commit is archived before it is
     /// written.
-    fn archived(segment_bytes: u64, first: bool) -> (ArchiveWorld, Arc<Engine>, Archiver) {
+    fn archived(segment_bytes: u64, first: bool) -> (ArchiveWorld, Arc<DiskStore>, Archiver) {
         let world = ArchiveWorld::new();
-        let engine = world.engine("data");
-        let archiver = world.try_archiver(&engine, segment_bytes, first).expect("it is new");
-        (world, engine, archiver)
+        let engine = Arc::new(Engine::open(&options(&world.at("data"))).expect("it is new"));
+        let settings = settings(&world.archive(), segment_bytes, first);
+        let archiver = Archiver::open(Arc::clone(&engine), settings).expect("it is new");
+        let store = store_over(engine, archiver.archiving());
+        (world, Arc::new(store), archiver)
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -49,30 +52,31 @@ impl ArchiveWorld {
         self.at("archive")
     }
 
-    fn engine(&self, data: &str) -> Arc<Engine> {
-        Arc::new(Engine::open(&options(&self.at(data), true)).expect("nothing is missing"))
+    fn engine(&self, data: &str) -> Arc<DiskStore> {
+        let engine = Engine::open(&options(&self.at(data))).expect("nothing is missing");
+        Arc::new(store_over(engine, Archiving::Queued))
     }
 
     /// An archiver without a thread.
-    fn archiver(&self, engine: &Arc<Engine>, segment_bytes: u64) -> Archiver {
+    fn archiver(&self, engine: &Arc<DiskStore>, segment_bytes: u64) -> Archiver {
         self.try_archiver(engine, segment_bytes, false).unwrap_or_else(|error| panic!("{}", error.chain()))
     }
 
-    fn try_archiver(&self, engine: &Arc<Engine>, segment_bytes: u64, first: bool) -> Result<Archiver, ArchiveError> {
-        Archiver::open(Arc::clone(engine), settings(&self.archive(), segment_bytes, first))
+    fn try_archiver(&self, engine: &Arc<DiskStore>, segment_bytes: u64, first: bool) -> Result<Archiver, ArchiveError> {
+        Archiver::open(Arc::clone(engine.engine()), settings(&self.archive(), segment_bytes, first))
     }
 
     /// The refusal of the archive by a store.
-    fn refusal(&self, engine: &Arc<Engine>) -> ArchiveError {
+    fn refusal(&self, engine: &Arc<DiskStore>) -> ArchiveError {
         self.try_archiver(engine, ONE_SEGMENT, false).map(drop).expect_err("it is refused")
     }
 
     /// The store in a copy of its directory from before, whose lost commits up to this one are given up.
-    fn given_up(&self, copy: &str, last: u64) -> Arc<Engine> {
+    fn given_up(&self, copy: &str, last: u64) -> Arc<DiskStore> {
         fs::copy(self.at("data/high-water"), self.at(copy).join("high-water")).expect("it can be copied");
         let accept_loss_up_to = Some(CommitNumber(last));
-        let accepted = EngineOptions { accept_loss_up_to, ..options(&self.at(copy), true) };
-        Arc::new(Engine::open(&accepted).expect("they are given up"))
+        let accepted = EngineOptions { accept_loss_up_to, ..options(&self.at(copy)) };
+        Arc::new(store_over(Engine::open(&accepted).expect("they are given up"), Archiving::Queued))
     }
 
     fn commits(&self) -> Vec<ArchivedCommit> {
@@ -99,15 +103,15 @@ impl ArchiveWorld {
         kept
     }
 
-    fn engine_copy(&self, engine: &Engine, number: usize) -> Arc<Engine> {
+    fn engine_copy(&self, engine: &DiskStore, number: usize) -> Arc<DiskStore> {
         let data = format!("engine-copy-{number}");
-        copy(engine.directory(), &self.at(&data));
+        copy(engine.engine().directory(), &self.at(&data));
         self.engine(&data)
     }
 }
 
-fn options(directory: &Path, queues_for_archive: bool) -> EngineOptions {
-    EngineOptions { disk_reserve_bytes: 0, queues_for_archive, ..EngineOptions::new(directory) }
+fn options(directory: &Path) -> EngineOptions {
+    EngineOptions { disk_reserve_bytes: 0, ..EngineOptions::new(directory) }
 }
 
 fn settings(directory: &Path, segment_bytes: u64, before_acknowledged: bool) -> ArchiveSettings {
@@ -116,7 +120,7 @@ fn settings(directory: &Path, segment_bytes: u64, before_acknowledged: bool) -> 
 }
 
 /// Commits this number of batches of a merchant, one by one.
-fn append(engine: &Engine, number: u8, batches: usize) {
+fn append(engine: &DiskStore, number: u8, batches: usize) {
     let mut chain = Chain::claim(engine, merchant(number));
     for _ in 0..batches {
         let verdicts = engine.append(vec![batch(&mut chain)]);
@@ -125,13 +129,13 @@ fn append(engine: &Engine, number: u8, batches: usize) {
 }
 
 /// Commits batches of the first merchant, and archives them.
-fn archive(engine: &Engine, archiver: &Archiver, batches: usize) {
+fn archive(engine: &DiskStore, archiver: &Archiver, batches: usize) {
     append(engine, 1, batches);
     archiver.catch_up().expect("it can be written to");
 }
 
 /// Archives as many groups of batches of the first merchant.
-fn archive_groups(engine: &Engine, archiver: Archiver, groups: usize, batches: usize) {
+fn archive_groups(engine: &DiskStore, archiver: Archiver, groups: usize, batches: usize) {
     (0..groups).for_each(|_| archive(engine, &archiver, batches));
 }
 
@@ -143,11 +147,11 @@ fn batch(chain: &mut Chain) -> till_storage::journal::Append {
     append
 }
 
-fn queued(engine: &Engine) -> usize {
+fn queued(engine: &DiskStore) -> usize {
     queued_numbers(engine).len()
 }
 
-fn queued_numbers(engine: &Engine) -> Vec<u64> {
+fn queued_numbers(engine: &DiskStore) -> Vec<u64> {
     let (lower, upper) = UnarchivedKey::range_after(CommitNumber(0));
     let rows = engine.scan(RowRange::forward(Family::Meta, &lower, &upper), usize::MAX).expect("readable");
     rows.iter().map(|(key, _)| UnarchivedKey::decode(key).expect("its key").0.0).collect()

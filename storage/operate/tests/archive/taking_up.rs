@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::fixtures::{Chain, copy, merchant};
+use crate::fixtures::{Chain, copy, merchant, store_over};
 use till_operate::archive::{ArchiveError, ArchivedCommit, Archiver, check_chain, each_commit, prune};
 use till_storage::family::Family;
 use till_storage::journal::{AppendVerdict, CommitNumber, Journal};
@@ -17,7 +17,7 @@ fn an_unsuitable_archive_is_refused() {
     let world = ArchiveWorld::new();
     let engine = world.engine("data");
     append(&engine, 1, 1);
-    copy(engine.directory(), &world.at("older"));
+    copy(engine.engine().directory(), &world.at("older"));
     let archiver = world.archiver(&engine, ONE_SEGMENT);
     let in_use = world.refusal(&engine);
     assert!(matches!(in_use, ArchiveError::InUse { .. }), "{in_use:?}");
@@ -32,9 +32,11 @@ fn an_unsuitable_archive_is_refused() {
     append(&older, 1, 2);
     let forked = world.refusal(&older);
     assert!(matches!(forked, ArchiveError::OtherHistory { commit: CommitNumber(3), .. }), "{forked:?}");
-    let inside = Archiver::open(Arc::clone(&older), settings(&older.directory().join("a/b"), 1, false)).map(drop);
+    let inside =
+        Archiver::open(Arc::clone(older.engine()), settings(&older.engine().directory().join("a/b"), 1, false))
+            .map(drop);
     assert!(matches!(inside, Err(ArchiveError::Inside { .. })), "{inside:?}");
-    assert!(!older.directory().join("a").exists());
+    assert!(!older.engine().directory().join("a").exists());
 }
 
 #[test]
@@ -42,12 +44,13 @@ fn an_archived_group_that_was_never_written_is_cut_off_and_kept() {
     let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, true);
     append(&engine, 1, 2);
     assert_eq!((queued(&engine), archiver.stats().lag_commits), (0, 0), "nothing waits");
-    copy(engine.directory(), &world.at("before"));
+    copy(engine.engine().directory(), &world.at("before"));
     append(&engine, 1, 1);
     assert_eq!(world.numbers(), [1, 2, 3], "it is archived when it is acknowledged");
     drop(archiver);
     let crashed = world.engine("before");
     let archiver = world.try_archiver(&crashed, ONE_SEGMENT, true).expect("nobody was told of the third");
+    let crashed = store_over(Arc::clone(crashed.engine()), archiver.archiving());
     append(&crashed, 2, 1);
     let commits = world.commits();
     assert_eq!(commits.iter().map(|commit| commit.commit.0).collect::<Vec<_>>(), [1, 2, 3]);
@@ -60,7 +63,7 @@ fn an_archived_group_that_was_never_written_is_cut_off_and_kept() {
 fn an_unwritten_group_is_cut_off_after_commits_without_archive() {
     let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, true);
     append(&engine, 1, 2);
-    copy(engine.directory(), &world.at("before"));
+    copy(engine.engine().directory(), &world.at("before"));
     append(&engine, 1, 1);
     drop(archiver);
     fs::rename(world.archive(), world.at("elsewhere")).expect("it can be moved");
@@ -80,7 +83,7 @@ fn an_unwritten_group_is_cut_off_after_commits_without_archive() {
 fn an_archived_group_that_was_given_up_later_is_not_cut_off() {
     let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, true);
     append(&engine, 1, 2);
-    copy(engine.directory(), &world.at("shorter"));
+    copy(engine.engine().directory(), &world.at("shorter"));
     append(&engine, 1, 1);
     drop((archiver, engine));
     let engine = world.given_up("shorter", 3);
@@ -94,7 +97,7 @@ fn an_archived_group_that_was_given_up_later_is_not_cut_off() {
 fn a_shorter_store_is_found_even_if_the_newest_commit_is_empty() {
     let (world, engine, archiver) = ArchiveWorld::archived(ONE_SEGMENT, false);
     append(&engine, 1, 1);
-    copy(engine.directory(), &world.at("shorter"));
+    copy(engine.engine().directory(), &world.at("shorter"));
     let mut chain = Chain::claim(engine.as_ref(), merchant(1));
     let verdicts = engine.append(vec![batch(&mut chain)]);
     assert_eq!(verdicts, [AppendVerdict::Committed(CommitNumber(2))]);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use till_operate::verify::{FaultLocation, Report, VerifyOptions, Wrong, verify};
 use till_sandbox::book::MemoryBook;
+use till_storage::disk_store::{Archiving, Deployment, DiskStore};
 use till_storage::engine::{Engine, EngineOptions, StoppedStore};
 use till_storage::vault::Keyring;
 
@@ -25,7 +26,7 @@ fn verifying_a_stopped_store_finds_no_fault_and_changes_no_file() {
 fn a_store_that_was_killed_is_verified_from_its_log() {
     let (keyring, _) = keyring();
     let (directory, mut book) = (directory(), MemoryBook::new());
-    let engine = Engine::open(&engine_options(directory.path())).expect("a new store");
+    let engine = opened(&engine_options(directory.path()), Archiving::Off);
     FilledMerchant::open(&engine, &keyring, 1).trade(3, &mut book);
     let in_use = StoppedStore::open(&engine_options(directory.path())).err().expect("a server has it");
     assert!(in_use.to_string().contains("in use"), "{in_use}");
@@ -71,6 +72,12 @@ struct OnDisk {
     book: MemoryBook,
 }
 
+/// The store of a directory, archived in this way.
+pub(crate) fn opened(options: &EngineOptions, archiving: Archiving) -> DiskStore {
+    let engine = Engine::open(options).expect("nothing is missing");
+    DiskStore::over(Arc::new(engine), Deployment::Embedded(archiving)).expect("it is its own")
+}
+
 fn engine_options(directory: &Path) -> EngineOptions {
     EngineOptions { disk_reserve_bytes: 0, ..EngineOptions::new(directory) }
 }
@@ -79,7 +86,7 @@ impl OnDisk {
     fn filled() -> OnDisk {
         let (keyring, _) = keyring();
         let (directory, mut book) = (directory(), MemoryBook::new());
-        let engine = Engine::open(&engine_options(directory.path())).expect("a new store");
+        let engine = opened(&engine_options(directory.path()), Archiving::Off);
         FilledMerchant::open(&engine, &keyring, 1).trade(10, &mut book);
         FilledMerchant::open(&engine, &keyring, 2).trade(2, &mut book);
         engine.close().expect("it closes");

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::disk::opened;
 use crate::filled::directory;
 use crate::shop::{FilledMerchant, keyring};
 use tempfile::TempDir;
@@ -18,7 +19,8 @@ use till_operate::checkpoint::{BookBeside, CheckpointRequest, Checkpointer, Rest
 use till_operate::scrub::TableInspector;
 use till_operate::verify::{Report, VerifyOptions, verify};
 use till_sandbox::book::{Book, MemoryBook, RocksBook};
-use till_storage::engine::{Engine, EngineOptions, StoppedStore};
+use till_storage::disk_store::{Archiving, DiskStore};
+use till_storage::engine::{EngineOptions, StoppedStore};
 use till_storage::family::Family;
 use till_storage::journal::{Append, AppendVerdict, BatchId, CommitNumber, Journal, Sequence, layout, record};
 use till_storage::rows::{RowRange, RowReader, RowWrite, RowWrites};
@@ -32,13 +34,13 @@ const CUSTOMER: u8 = 3;
 struct RestoreWorld {
     root: TempDir,
     keyring: Arc<Keyring>,
-    engine: Arc<Engine>,
+    engine: Arc<DiskStore>,
     archiver: Archiver,
     checkpoint: Option<TakenCheckpoint>,
 }
 
 fn options(directory: &Path) -> EngineOptions {
-    EngineOptions { disk_reserve_bytes: 0, queues_for_archive: true, ..EngineOptions::new(directory) }
+    EngineOptions { disk_reserve_bytes: 0, ..EngineOptions::new(directory) }
 }
 
 /// Settings of an archive without a thread.
@@ -54,11 +56,11 @@ fn copied(TakenCheckpoint { directory, manifest }: &TakenCheckpoint, to: &Path) 
 }
 
 impl RestoreWorld {
-    fn new() -> (RestoreWorld, Arc<Engine>, Arc<Keyring>, MemoryBook) {
+    fn new() -> (RestoreWorld, Arc<DiskStore>, Arc<Keyring>, MemoryBook) {
         let (root, (keyring, _)) = (directory(), keyring());
-        let engine = Arc::new(Engine::open(&options(&root.path().join("data"))).expect("a new store"));
+        let engine = Arc::new(opened(&options(&root.path().join("data")), Archiving::Queued));
         let settings = archive_settings(root.path().join("archive"));
-        let archiver = Archiver::open(Arc::clone(&engine), settings).expect("a new archive");
+        let archiver = Archiver::open(Arc::clone(engine.engine()), settings).expect("a new archive");
         let world = RestoreWorld { root, keyring, engine, archiver, checkpoint: None };
         let (engine, keyring) = (Arc::clone(&world.engine), Arc::clone(&world.keyring));
         (world, engine, keyring, MemoryBook::new())
@@ -67,11 +69,11 @@ impl RestoreWorld {
     /// Opens a merchant with this number of rounds of payments, and takes the checkpoint.
     fn begin<'e>(
         &mut self,
-        engine: &'e Engine,
+        engine: &'e DiskStore,
         keyring: &Arc<Keyring>,
         rounds: u64,
         book: &mut MemoryBook,
-    ) -> FilledMerchant<'e, Engine> {
+    ) -> FilledMerchant<'e, DiskStore> {
         let mut shop = FilledMerchant::open(engine, keyring, 1);
         shop.trade(rounds, book);
         self.take(book);
@@ -84,15 +86,17 @@ impl RestoreWorld {
 
     /// Takes the checkpoint, with a book of these lines.
     fn take(&mut self, lines: &MemoryBook) {
-        let mut book = RocksBook::open(&self.engine.directory().join("sandbox")).expect("it is new");
+        let mut book = RocksBook::open(&self.engine.engine().directory().join("sandbox")).expect("it is new");
         let lines: Vec<_> = lines.entries().map(|line| line.expect("sound")).collect();
         book.write(&lines).expect("it is open");
         let shelf = Shelf::in_directory(self.at("checkpoints"));
         let checkpointer = Checkpointer::new(
-            Arc::clone(&self.engine),
+            Arc::clone(self.engine.engine()),
             vec![BookBeside { directory: "sandbox", book: Box::new(book) }],
             shelf,
-            Arc::new(TableInspector::open(self.engine.directory(), vec!["db", "sandbox"], None).expect("writable")),
+            Arc::new(
+                TableInspector::open(self.engine.engine().directory(), vec!["db", "sandbox"], None).expect("writable"),
+            ),
         );
         let wanted = CheckpointRequest { name: "one", taken_at_ms: 1, program: "0.1.0" };
         self.checkpoint = Some(checkpointer.take(&wanted).unwrap_or_else(|error| panic!("{error}")));
@@ -205,15 +209,15 @@ fn a_restore_snapshots_long_logs_and_refuses_the_old_archive() {
     shop.trade(80, &mut book);
     world.archiver.catch_up().expect("it can be written to");
     let (_, heads, to) = world.restore(Until::End);
-    let restored = Arc::new(Engine::open(&options(&to)).expect("nothing is missing"));
+    let restored = Arc::new(opened(&options(&to), Archiving::Queued));
     let newest = restored.newest_snapshots(shop.merchant_id, 1).expect("readable").remove(0);
     assert_eq!(newest.at.sequence, heads[&shop.merchant_id]);
-    assert_ne!(restored.identity(), engine.identity());
-    let epoch = |store: &Engine| store.claim(shop.merchant_id).expect("readable").epoch;
+    assert_ne!(restored.engine().identity(), engine.engine().identity());
+    let epoch = |store: &DiskStore| store.claim(shop.merchant_id).expect("readable").epoch;
     assert!(epoch(&restored) > epoch(&engine), "claims of the restored store shut out all that were");
     let settings = archive_settings(world.at("archive"));
     drop(world.archiver);
-    let refused = Archiver::open(restored, settings).map(drop);
+    let refused = Archiver::open(Arc::clone(restored.engine()), settings).map(drop);
     assert!(matches!(refused, Err(ArchiveError::OtherStore { .. })), "{refused:?}");
 }
 
@@ -226,7 +230,7 @@ fn a_copy_of_a_checkpoint_becomes_another_store_without_a_queue() {
     begin_anew(&options(&to)).expect("it can be opened");
     assert!(world.look_at(&to).0.is_clean());
     let store = StoppedStore::open(&options(&to)).expect("it opens");
-    assert_ne!(store.identity().expect("readable"), Some(engine.identity()));
+    assert_ne!(store.identity().expect("readable"), Some(engine.engine().identity()));
     let queued = store.scan(RowRange::forward(Family::Meta, b"U", b"V"), 10).expect("readable");
     assert!(queued.is_empty(), "what the other had to archive is not this one's");
 }
@@ -248,7 +252,7 @@ fn a_restore_forgets_persons_who_were_forgotten_later() {
 }
 
 /// The key of a customer's row in the vault.
-fn customer_key(store: &Engine, merchant_id: MerchantId) -> Option<Vec<u8>> {
+fn customer_key(store: &DiskStore, merchant_id: MerchantId) -> Option<Vec<u8>> {
     let lower = [merchant_id.to_bytes().as_slice(), &[CUSTOMER]].concat();
     let upper = [merchant_id.to_bytes().as_slice(), &[CUSTOMER + 1]].concat();
     let rows = store.scan(RowRange::forward(Family::Vault, &lower, &upper), 1).expect("readable");
@@ -256,7 +260,7 @@ fn customer_key(store: &Engine, merchant_id: MerchantId) -> Option<Vec<u8>> {
 }
 
 /// Removes a row of the vault, as a commit without a record.
-fn forget(engine: &Engine, merchant_id: MerchantId, key: &[u8]) {
+fn forget(engine: &DiskStore, merchant_id: MerchantId, key: &[u8]) {
     let claim = engine.claim(merchant_id).expect("readable");
     let append = Append {
         merchant_id,
