@@ -1,82 +1,50 @@
-//! The calls to a server, with their results.
+//! The calls to a server, with their outcomes.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::harness::ApiAnswer;
+use crate::harness::{ApiAnswer, Client, Server, Shop};
 
-use super::cards::Fate;
-use super::change::Change;
-use super::dispute_call::DisputeCall;
-use super::movement::Movement;
+use super::metadata::RecordChange;
+use super::object_kind::ObjectKind;
+
+/// A call that changes something: all that is needed to make it again, and to check what it did.
+#[derive(Debug, Clone)]
+pub(super) struct LoadCall {
+    pub(super) path: &'static str,
+    /// The whole body, which is sent again when the call is repeated.
+    pub(super) body: Value,
+    pub(super) key: Option<String>,
+    pub(super) effect: CallEffect,
+}
+
+/// What holds once a call is done.
+#[derive(Debug, Clone)]
+pub(super) enum CallEffect {
+    /// There is an object whose id is the answer, or is in it. It shows the arguments of the call.
+    Creates(&'static ObjectKind),
+    /// The object of this id has these attributes; `true` stands for any time.
+    Changes(&'static ObjectKind, String, Value),
+    /// The acquirer was asked to capture the payment of this id, and refused.
+    RefusedCapture(String),
+    /// The object of this id is listed no more.
+    Removes(String),
+    /// This record of metadata has changed.
+    Record(String, RecordChange),
+    /// The merchant has this plan.
+    SelectsPlan(String),
+    /// The call must be refused with this code, and nothing has this external id.
+    Refused(&'static str, String),
+}
 
 /// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CallOutcome {
-    /// The call was done: its answer is an id, or the text of another value.
-    Acknowledged(String),
+    /// The call was done, with this answer.
+    Acknowledged(Value),
     /// The server answered that the call was not done.
     NotDone,
     /// There was no answer, or the server answered that the result is unknown.
     Unknown,
-}
-
-/// An initiation of a payment.
-#[derive(Debug, Clone)]
-pub(super) struct Sale {
-    pub(super) session: String,
-    pub(super) minor: u64,
-    pub(super) capture: bool,
-    pub(super) fate: Fate,
-    pub(super) external_id: Option<String>,
-    pub(super) customer: Option<String>,
-    pub(super) key: Option<String>,
-    /// The whole body, to be sent again.
-    pub(super) body: Value,
-}
-
-impl Sale {
-    /// The interest that the merchant bears for a capture of this amount: 3 % of it, rounded half up.
-    pub(super) fn interest_minor(&self, captured_minor: u64) -> u64 {
-        if self.is_with_interest() { (captured_minor * 3 + 50) / 100 } else { 0 }
-    }
-
-    /// True for instalments whose interest the merchant bears.
-    pub(super) fn is_with_interest(&self) -> bool {
-        self.body["interest_bearer"] == "merchant"
-    }
-}
-
-/// A call for a selection, a top-up, a payout or an invoice.
-#[derive(Debug, Clone)]
-pub(super) struct CreationCall {
-    pub(super) minor: u64,
-    pub(super) external_id: Option<String>,
-    pub(super) key: Option<String>,
-    /// The whole body, to be sent again.
-    pub(super) body: Value,
-}
-
-/// One call that changes something.
-#[derive(Debug, Clone)]
-pub(super) enum CallKind {
-    /// A payment session.
-    Session(CreationCall),
-    /// A payment.
-    Payment(Sale),
-    /// A top-up.
-    Topup(CreationCall),
-    /// A payout.
-    Payout(CreationCall),
-    /// An invoice.
-    Invoice(CreationCall),
-    /// A change of metadata, keys, the team or the plan.
-    Change(Change),
-    /// A capture, a void, a reversal or a refund of an existing payment.
-    Movement(Movement),
-    /// A dispute of an existing payment, or a step of a dispute.
-    Dispute(DisputeCall),
-    /// A payment under this external id that must be refused.
-    RefusedPayment(String),
 }
 
 /// One call of one merchant, and its result.
@@ -84,22 +52,99 @@ pub(super) enum CallKind {
 pub(super) struct CallRecord {
     /// The index of the merchant.
     pub(super) merchant: usize,
-    pub(super) what: CallKind,
+    pub(super) call: LoadCall,
     pub(super) outcome: CallOutcome,
 }
 
-impl CallOutcome {
-    /// Reads the answer to a valid call.
+/// The clients of one merchant's calls.
+pub(super) struct CallClients {
+    pub(super) shop: Shop,
+    /// The client of the SDK's endpoints.
+    device: Client,
+    operator: Client,
+}
+
+impl CallClients {
+    pub(super) fn new(server: &Server, shop: &Shop) -> CallClients {
+        CallClients { shop: shop.on(server), device: server.client(), operator: server.admin_client() }
+    }
+
+    /// Makes the call, for the first time or again.
+    pub(super) fn ask(&self, call: &LoadCall) -> ApiAnswer {
+        let client = match call.path.split('/').nth(1) {
+            Some("admin") => self.operator.clone(),
+            Some("sdk") => self.device.clone(),
+            _ => self.shop.client(),
+        };
+        match &call.key {
+            Some(key) => client.idempotency_key(key).post(call.path, &call.body),
+            None => client.post(call.path, &call.body),
+        }
+    }
+}
+
+impl LoadCall {
+    /// A call without an Idempotency-Key.
+    pub(super) fn new(path: &'static str, body: Value, effect: CallEffect) -> LoadCall {
+        LoadCall { path, body, key: None, effect }
+    }
+
+    /// An argument that is a text.
+    pub(super) fn text(&self, argument: &str) -> Option<&str> {
+        self.body[argument].as_str()
+    }
+
+    /// The codes with which the state of a payment, a dispute or the balance may refuse the call.
+    fn refusals(&self) -> &[&'static str] {
+        match (self.path, &self.effect) {
+            (_, CallEffect::Refused(code, _)) => std::slice::from_ref(code),
+            ("/merchants/refund-payment", _) => &["NOT_REFUNDABLE", "AMOUNT_EXCEEDS_LIMIT", "INSUFFICIENT_BALANCE"],
+            ("/merchants/send-payout", _) => &["INSUFFICIENT_BALANCE"],
+            ("/admin/open-dispute", _) => &["INVALID_STATE", "AMOUNT_EXCEEDS_LIMIT"],
+            (_, CallEffect::Changes(kind, ..)) if kind.id != "key_id" => &["INVALID_STATE"],
+            (_, CallEffect::RefusedCapture(_)) => &["INVALID_STATE"],
+            _ => &[],
+        }
+    }
+
+    /// True when nothing was done because of the state of something: other calls came first.
+    pub(super) fn is_refused_by(&self, answer: &ApiAnswer) -> bool {
+        answer.status == 400 && self.refusals().contains(&answer.code())
+    }
+
+    /// The outcome, as the answer tells it.
     #[track_caller]
-    pub(super) fn of(answer: &ApiAnswer) -> CallOutcome {
+    pub(super) fn outcome(&self, answer: &ApiAnswer) -> CallOutcome {
         match (answer.status, &answer.body) {
-            (200, Value::String(id)) if id.contains('_') => CallOutcome::Acknowledged(id.clone()),
-            (200, Value::Bool(_) | Value::Object(_)) => CallOutcome::Acknowledged(answer_text(&answer.body)),
-            (200, _) => CallOutcome::Unknown, // The answer was cut off.
+            _ if self.is_refused_by(answer) => CallOutcome::NotDone,
+            (200, Value::String(id)) if !id.contains('_') => CallOutcome::Unknown, // The answer was cut off.
+            (200, Value::String(_) | Value::Bool(_) | Value::Object(_)) if self.is_permitted() => {
+                CallOutcome::Acknowledged(answer.body.clone())
+            }
             (503, _) if answer.details()["outcome"] == "not_done" => CallOutcome::NotDone,
             (0 | 503, _) => CallOutcome::Unknown,
-            (status, body) => panic!("a sound call was answered {status}: {body}"),
+            (status, body) => panic!("{self:?} was answered {status}: {body}"),
         }
+    }
+
+    const fn is_permitted(&self) -> bool {
+        !matches!(self.effect, CallEffect::Refused(..))
+    }
+
+    /// The arguments that an object of the call shows under their names. A payment may be named by the merchant's own
+    /// identifier instead of its id, and a customer always is.
+    pub(super) fn shown_arguments(&self) -> Map<String, Value> {
+        let is_shown = |name: &str, value: &Value| match name {
+            "payment_id" => value.as_str().is_some_and(|id| id.starts_with("pay_")),
+            "customer_id" | "capture" => false,
+            _ => !value.is_null(),
+        };
+        let arguments = self.body.as_object().expect("a body is an object");
+        arguments
+            .iter()
+            .filter(|(name, value)| is_shown(name, value))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
     }
 }
 

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::harness::{TestDice, merged};
 
-use super::call_record::Sale;
-use super::movement::{Movement, MovementKind};
-use super::recent_payments::RecentPayments;
+use super::call_record::{CallEffect, LoadCall};
+use super::object_kind::{PAYMENT, REFUND};
+use super::recent_payments::{RecentPayments, Sale};
 
 /// The choice of a thread's operations on its merchant's payments.
 pub(super) struct Cashier {
@@ -28,48 +28,51 @@ impl Cashier {
         self.payments.add(payment_id, sale);
     }
 
-    /// The next call; None when there is no payment yet.
-    pub(super) fn next(&mut self, dice: &mut TestDice) -> Option<Movement> {
+    /// The next call; None when there is no payment yet. Only an Idempotency-Key, or the external id of a refund, shows
+    /// the result of a call whose answer is lost.
+    pub(super) fn next(&mut self, dice: &mut TestDice) -> Option<LoadCall> {
         let (payment_id, sale) = self.payments.pick(dice)?;
         self.number += 1;
-        let (kind, arguments) = self.kind(&sale, dice);
-        let key = (kind.needs_key() || dice.in_hundred(50)).then(|| self.fresh("move"));
-        let by_external_id = sale.external_id.filter(|_| dice.in_hundred(30));
-        let named = json!({ "payment_id": by_external_id.unwrap_or_else(|| payment_id.clone()) });
-        Some(Movement { payment_id, kind, key, body: merged(&named, &arguments) })
+        let mut call = self.choose(&payment_id, &sale, dice);
+        call.body = merged(&json!({ "payment_id": sale.name(&payment_id, dice) }), &call.body);
+        let needs_key = call.text("external_id").is_none();
+        call.key = (needs_key || dice.in_hundred(50)).then(|| self.fresh("move"));
+        Some(call)
     }
 
     /// Mostly an operation that the payment permits, unless a call of another thread has changed it.
-    fn kind(&self, sale: &Sale, dice: &mut TestDice) -> (MovementKind, Value) {
-        let is_captured_later = !sale.capture && dice.in_hundred(60);
+    fn choose(&self, payment_id: &str, sale: &Sale, dice: &mut TestDice) -> LoadCall {
+        let changed = |attributes| CallEffect::Changes(&PAYMENT, payment_id.to_owned(), attributes);
+        let capture = |minor: u64, arguments| {
+            let refused = CallEffect::RefusedCapture(payment_id.to_owned());
+            let effect = if sale.refuses_captures { refused } else { changed(json!({ "amount_captured": minor })) };
+            LoadCall::new("/merchants/capture-payment", arguments, effect)
+        };
+        let is_captured_later = !sale.is_captured_at_once() && dice.in_hundred(60);
         match (is_captured_later, dice.between(0, 100)) {
-            (true, 0..35) => (MovementKind::Capture { minor: sale.minor }, json!({})),
+            (true, 0..35) => capture(sale.minor, json!({})),
             (true, 35..70) => {
                 let minor = dice.between(1, sale.minor + 1);
-                (MovementKind::Capture { minor }, json!({ "amount": minor }))
+                capture(minor, json!({ "amount": minor }))
             }
-            (true, _) => (MovementKind::Void, json!({})),
-            (false, 0..15) => (MovementKind::Reverse, json!({})),
-            (false, 15..25) => self.refund(None, dice),
-            (false, _) => self.refund(Some(dice.between(1, sale.minor / 3 + 2)), dice),
+            (true, _) => LoadCall::new("/merchants/void-payment", json!({}), changed(json!({ "status": "VOIDED" }))),
+            (false, 0..15) => {
+                LoadCall::new("/merchants/reverse-payment", json!({}), changed(json!({ "status": "REVERSED" })))
+            }
+            (false, 15..25) => self.refund(&Value::Null, dice),
+            (false, _) => self.refund(&json!(dice.between(1, sale.minor / 3 + 2)), dice),
         }
     }
 
-    fn refund(&self, minor: Option<u64>, dice: &mut TestDice) -> (MovementKind, Value) {
+    /// A refund; without an amount, of the whole rest.
+    fn refund(&self, minor: &Value, dice: &mut TestDice) -> LoadCall {
         let external_id = dice.in_hundred(50).then(|| self.fresh("return"));
         let reason = dice.in_hundred(20).then_some("damaged on arrival");
         let arguments = json!({ "amount": minor, "external_id": external_id, "reason": reason });
-        (MovementKind::Refund { minor, external_id }, arguments)
+        LoadCall::new("/merchants/refund-payment", arguments, CallEffect::Creates(&REFUND))
     }
 
     fn fresh(&self, kind: &str) -> String {
         format!("{kind}-{}-{}", self.name, self.number)
-    }
-}
-
-impl MovementKind {
-    /// True when only an Idempotency-Key shows the result of a call whose answer is lost.
-    const fn needs_key(&self) -> bool {
-        !matches!(self, MovementKind::Refund { external_id: Some(_), .. })
     }
 }

@@ -4,12 +4,15 @@ use serde_json::{Value, json};
 
 use crate::harness::TestDice;
 
-use super::change::{Change, Meaning};
+use super::call_record::{CallEffect, LoadCall};
+use super::metadata::{ExpectedRecord, RecordChange};
+use super::object_kind::{INVITATION, KEY, USER};
+use super::truth::id_in;
 
 /// Records that all callers of a merchant add to.
 const SHARED: [&str; 3] = ["shared-0", "shared-1", "shared-2"];
 /// The path of the set in a shared record.
-pub(super) const PATH: &str = "a.tags";
+const PATH: &str = "a.tags";
 /// The most keys of one caller, and people whom it invites: a merchant may have 1,000 of either.
 const EACH_MAX: usize = 8;
 /// The lifetime of a record, in seconds, where a call sets it: longer than any round.
@@ -24,11 +27,11 @@ pub(super) struct Changer {
     plans: Vec<String>,
     /// Its items in shared records.
     shared: Vec<(String, String)>,
-    /// Its own record: items and version.
-    own: Option<(Vec<String>, u64)>,
+    /// Its own record.
+    own: Option<ExpectedRecord>,
     keys: Vec<String>,
-    invited: Vec<(String, String)>,
-    joined: Vec<(String, String)>,
+    invitations: Vec<String>,
+    users: Vec<String>,
     keys_made: usize,
     people_asked: usize,
 }
@@ -42,26 +45,26 @@ impl Changer {
             shared: Vec::new(),
             own: None,
             keys: Vec::new(),
-            invited: Vec::new(),
-            joined: Vec::new(),
+            invitations: Vec::new(),
+            users: Vec::new(),
             keys_made: 0,
             people_asked: 0,
         }
     }
 
     /// The next change, without an Idempotency-Key.
-    pub(super) fn next(&mut self, dice: &mut TestDice) -> Change {
+    pub(super) fn next(&mut self, dice: &mut TestDice) -> LoadCall {
         self.number += 1;
         match dice.between(0, 100) {
-            0..24 => self.add_to_shared(dice),
+            0..24 => None,
             24..30 => self.add_again(),
             30..36 => self.remove_from_shared(dice),
-            36..58 => self.change_own(dice),
+            36..58 => Some(self.change_own(dice)),
             58..72 => self.change_keys(dice),
             72..92 => self.change_team(dice),
             _ => self.select_plan(dice),
         }
-        .unwrap_or_else(|| self.added_to(dice.pick(&SHARED)))
+        .unwrap_or_else(|| self.add_to_shared(dice))
     }
 
     fn fresh(&self, kind: &str) -> String {
@@ -72,126 +75,108 @@ impl Changer {
         format!("own-{}", self.name)
     }
 
-    fn added_to(&self, record: &str) -> Change {
+    fn add_to_shared(&self, dice: &mut TestDice) -> LoadCall {
         let item = self.fresh("item");
-        let body = json!({ "key": record, "path": PATH, "value": item });
-        change("add-to-metadata-set", body, Meaning::ItemAdded { record: record.to_owned(), item })
+        in_shared("/merchants/add-to-metadata-set", dice.pick(&SHARED), &item, RecordChange::Added(item.clone()))
     }
 
-    fn add_to_shared(&self, dice: &mut TestDice) -> Option<Change> {
-        Some(self.added_to(dice.pick(&SHARED)))
-    }
-
-    fn add_again(&self) -> Option<Change> {
+    fn add_again(&self) -> Option<LoadCall> {
         let (record, item) = self.shared.last()?;
-        let body = json!({ "key": record, "path": PATH, "value": item });
-        Some(change("add-to-metadata-set", body, Meaning::Nothing))
+        Some(in_shared("/merchants/add-to-metadata-set", record, item, RecordChange::AddedAgain))
     }
 
-    fn remove_from_shared(&self, dice: &mut TestDice) -> Option<Change> {
-        let (record, item) = self.shared.get(dice.index(self.shared.len().max(1)))?.clone();
-        let body = json!({ "key": record, "path": PATH, "value": item });
-        Some(change("remove-from-metadata-set", body, Meaning::ItemRemoved { record, item }))
+    fn remove_from_shared(&self, dice: &mut TestDice) -> Option<LoadCall> {
+        let (record, item) = self.shared.get(dice.index(self.shared.len().max(1)))?;
+        Some(in_shared("/merchants/remove-from-metadata-set", record, item, RecordChange::Removed(item.clone())))
     }
 
     /// Only this caller changes its own record, so that its version is known; half of the calls name it.
-    fn change_own(&self, dice: &mut TestDice) -> Option<Change> {
+    fn change_own(&self, dice: &mut TestDice) -> LoadCall {
         let record = self.own_record();
-        let version = self.own.as_ref().map_or(0, |(_, version)| *version);
-        let named = json!(version).as_u64().filter(|_| dice.in_hundred(50));
-        let (items, choice) = (self.own.as_ref().map(|(items, _)| items), dice.between(0, 100));
+        let version = self.own.as_ref().map_or(0, |own| own.version);
+        let named = dice.in_hundred(50).then_some(version);
         let item = self.fresh("item");
-        Some(match (items, choice) {
+        let (path, body, change) = match (&self.own, dice.between(0, 100)) {
             (Some(_), 0..10) => {
-                let body = json!({ "key": record, "version": named });
-                change("delete-metadata", body, Meaning::RecordDeleted { record })
+                ("/merchants/delete-metadata", json!({ "key": record, "version": named }), RecordChange::Deleted)
             }
             (_, 10..35) => {
                 let items = items_to_replace_with(&item, dice);
                 let body = json!({ "key": record, "metadata": items, "version": version, "ttl": TTL });
-                change("sync-metadata", body, Meaning::RecordReplaced { record, items })
+                ("/merchants/sync-metadata", body, RecordChange::Replaced(items))
             }
-            (Some(items), 35..50) if !items.is_empty() => {
-                let item = items[dice.index(items.len())].clone();
+            (Some(own), 35..50) if !own.items.is_empty() => {
+                let item = own.items.iter().nth(dice.index(own.items.len())).expect("an index of an item").clone();
                 let body = json!({ "key": record, "value": item, "version": named });
-                change("remove-from-metadata-set", body, Meaning::ItemRemoved { record, item })
+                ("/merchants/remove-from-metadata-set", body, RecordChange::Removed(item))
             }
             _ => {
                 let body = json!({ "key": record, "value": item, "version": named, "ttl": TTL });
-                change("add-to-metadata-set", body, Meaning::ItemAdded { record, item })
+                ("/merchants/add-to-metadata-set", body, RecordChange::Added(item))
             }
-        })
+        };
+        LoadCall::new(path, body, CallEffect::Record(record, change))
     }
 
-    fn change_keys(&self, dice: &mut TestDice) -> Option<Change> {
-        let name = self.fresh("key");
+    fn change_keys(&self, dice: &mut TestDice) -> Option<LoadCall> {
+        let named = json!({ "name": self.fresh("key") });
         if self.keys.is_empty() || (dice.in_hundred(40) && self.keys_made < EACH_MAX) {
-            let generated = change("generate-key", json!({ "name": name }), Meaning::KeyGenerated { name });
+            let generated = LoadCall::new("/merchants/generate-key", named, CallEffect::Creates(&KEY));
             return (self.keys_made < EACH_MAX).then_some(generated);
         }
         let key_id = self.keys[dice.index(self.keys.len())].clone();
         if dice.in_hundred(60) {
-            let body = json!({ "key_id": key_id, "name": name });
-            return Some(change("update-key", body, Meaning::KeyRenamed { key_id, name }));
+            let body = json!({ "key_id": key_id, "name": named["name"] });
+            return Some(LoadCall::new("/merchants/update-key", body, CallEffect::Changes(&KEY, key_id, named)));
         }
-        Some(change("revoke-key", json!({ "key_id": key_id }), Meaning::KeyRevoked { key_id }))
+        let revoked = CallEffect::Changes(&KEY, key_id.clone(), json!({ "revoked_at": true }));
+        Some(LoadCall::new("/merchants/revoke-key", json!({ "key_id": key_id }), revoked))
     }
 
-    fn change_team(&self, dice: &mut TestDice) -> Option<Change> {
-        if let Some((email, user)) = self.joined.last().filter(|_| dice.in_hundred(70)).cloned() {
-            let body = json!({ "user_id": user });
-            return Some(change("remove-user", body, Meaning::UserRemoved { email }));
+    fn change_team(&self, dice: &mut TestDice) -> Option<LoadCall> {
+        if let Some(user) = self.users.last().filter(|_| dice.in_hundred(70)) {
+            let removed = CallEffect::Removes(user.clone());
+            return Some(LoadCall::new("/merchants/remove-user", json!({ "user_id": user }), removed));
         }
-        if let Some((email, invitation)) = self.invited.last().filter(|_| dice.in_hundred(80)).cloned() {
+        if let Some(invitation) = self.invitations.last().filter(|_| dice.in_hundred(80)) {
             let body = json!({ "invitation_id": invitation });
-            return Some(change("accept-invitation", body, Meaning::InvitationAccepted { email }));
+            return Some(LoadCall::new("/merchants/accept-invitation", body, CallEffect::Creates(&USER)));
         }
-        let email = format!("{}@crash.example", self.fresh("user"));
-        let invited = change("invite-user", json!({ "email": email }), Meaning::UserInvited { email });
+        let body = json!({ "email": format!("{}@crash.example", self.fresh("user")) });
+        let invited = LoadCall::new("/merchants/invite-user", body, CallEffect::Creates(&INVITATION));
         (self.people_asked < EACH_MAX).then_some(invited)
     }
 
-    fn select_plan(&self, dice: &mut TestDice) -> Option<Change> {
+    fn select_plan(&self, dice: &mut TestDice) -> Option<LoadCall> {
         let plan_id = self.plans.get(dice.index(self.plans.len().max(1)))?.clone();
-        Some(change("select-plan", json!({ "plan_id": plan_id }), Meaning::PlanSelected { plan_id }))
+        Some(LoadCall::new("/merchants/select-plan", json!({ "plan_id": plan_id }), CallEffect::SelectsPlan(plan_id)))
     }
 
     /// Remembers the object that an acknowledged change has made.
-    pub(super) fn remember(&mut self, meaning: &Meaning, answered: &str) {
-        let own = self.own_record();
-        match meaning {
-            Meaning::ItemAdded { record, item } if *record == own => {
-                let (items, version) = self.own.get_or_insert_default();
-                items.push(item.clone());
-                *version += 1;
+    pub(super) fn remember(&mut self, call: &LoadCall, answer: &Value) {
+        match &call.effect {
+            CallEffect::Record(record, change) if *record == self.own_record() => {
+                self.own = ExpectedRecord::after(self.own.take(), change);
             }
-            Meaning::ItemAdded { record, item } => self.shared.push((record.clone(), item.clone())),
-            Meaning::ItemRemoved { record, item } if *record == own => {
-                let (items, version) = self.own.get_or_insert_default();
-                items.retain(|known| known != item);
-                *version += 1;
-            }
-            Meaning::ItemRemoved { item, .. } => self.shared.retain(|(_, known)| known != item),
-            Meaning::RecordReplaced { items, .. } => {
-                let before = self.own.as_ref().map_or(0, |(_, version)| *version);
-                self.own = Some((items.clone(), before + 1));
-            }
-            Meaning::RecordDeleted { .. } => self.own = None,
-            Meaning::Nothing | Meaning::KeyRenamed { .. } | Meaning::PlanSelected { .. } => {}
-            Meaning::KeyGenerated { .. } => {
+            CallEffect::Record(record, RecordChange::Added(item)) => self.shared.push((record.clone(), item.clone())),
+            CallEffect::Record(_, RecordChange::Removed(item)) => self.shared.retain(|(_, known)| known != item),
+            CallEffect::Creates(kind) if kind.id == KEY.id => {
                 self.keys_made += 1;
-                self.keys.push(member(answered, "key_id"));
+                self.keys.push(id_in(kind, answer));
             }
-            Meaning::KeyRevoked { key_id } => self.keys.retain(|known| known != key_id),
-            Meaning::UserInvited { email } => {
+            CallEffect::Creates(kind) if kind.id == INVITATION.id => {
                 self.people_asked += 1;
-                self.invited.push((email.clone(), answered.to_owned()));
+                self.invitations.push(id_in(kind, answer));
             }
-            Meaning::InvitationAccepted { email } => {
-                self.invited.retain(|(known, _)| known != email);
-                self.joined.push((email.clone(), answered.to_owned()));
+            CallEffect::Creates(kind) => {
+                self.invitations.pop();
+                self.users.push(id_in(kind, answer));
             }
-            Meaning::UserRemoved { email } => self.joined.retain(|(known, _)| known != email),
+            CallEffect::Changes(_, key_id, attributes) if !attributes["revoked_at"].is_null() => {
+                self.keys.retain(|known| known != key_id);
+            }
+            CallEffect::Removes(user) => self.users.retain(|known| known != user),
+            _ => {}
         }
     }
 }
@@ -205,13 +190,8 @@ fn items_to_replace_with(item: &str, dice: &mut TestDice) -> Vec<String> {
     (0..dice.between(0, 4)).map(|number| format!("{item}-{number}")).collect()
 }
 
-/// A change whose body has no members that are null.
-fn change(endpoint: &'static str, body: Value, meaning: Meaning) -> Change {
-    Change { endpoint, body, key: None, meaning }
-}
-
-/// A member of an object that was answered as text.
-pub(super) fn member(answered: &str, name: &str) -> String {
-    let object: Value = serde_json::from_str(answered).unwrap_or_else(|error| panic!("{error}: {answered}"));
-    object[name].as_str().unwrap_or_else(|| panic!("no {name} in {answered}")).to_owned()
+/// A change of an item of a shared record.
+fn in_shared(path: &'static str, record: &str, item: &str, change: RecordChange) -> LoadCall {
+    let body = json!({ "key": record, "path": PATH, "value": item });
+    LoadCall::new(path, body, CallEffect::Record(record.to_owned(), change))
 }

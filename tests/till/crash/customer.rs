@@ -10,6 +10,7 @@ use crate::pages::browser::{Browser, CHALLENGED, METHODS, enable};
 
 use super::calendar::answered;
 use super::customer_story::{Act, Closure, Heard, Once, Story};
+use super::object_kind::PAYMENT;
 use super::reckoning::find;
 
 /// A customer with its payments.
@@ -220,7 +221,7 @@ impl Customer {
     /// The id of a payment whose initiation may have been lost.
     fn made_once(&self, story: &Story) -> String {
         let again = || self.shop.call("initiate-payment-flow", &story.body).id();
-        find(&self.shop, "payment", story.external_id()).unwrap_or_else(again)
+        find(&self.shop, &PAYMENT, story.external_id()).unwrap_or_else(again)
     }
 
     /// The payment, once its late success is given back.

@@ -1,4 +1,4 @@
-//! Compares a merchant's ledger with the expected state: its entries, and the balance that follows from them.
+//! Compares a merchant's ledger with the objects that moved its money, and the balance with the entries.
 
 use std::collections::BTreeMap;
 
@@ -6,110 +6,69 @@ use serde_json::Value;
 
 use crate::harness::Shop;
 
-use super::inspection::{assert_same, eventually};
-use super::merchants::LoadedMerchant;
+use super::inspection::assert_same;
+use super::object_kind::{DISPUTE, ENTRY, INVOICE, ObjectKind, PAYMENT, PAYOUT, REFUND, TOPUP};
+use super::shown::{Shown, amount, text};
 use super::truth::Truth;
-use super::{dispute_inspection, invoice, payout};
 
-/// An entry: type, direction, payment, refund, amount, and true when it was canceled.
-type Posted = (String, String, String, String, u64, bool);
+/// The path of the call that cancels the entries of a payment.
+const REVERSES: &str = "/merchants/reverse-payment";
 
-/// Checks all entries; of a merchant that settles soon, once no entry is on hold any more.
-pub(super) fn inspect(shop: &Shop, merchant: &LoadedMerchant, truth: &Truth) {
-    let is_due = |entry: &Value| entry["status"] == "ON_HOLD" && !dispute_inspection::is_undecided(entry, truth);
-    let settled = |entries: &Vec<Value>| !entries.iter().any(is_due);
-    let is_ready = |entries: &Vec<Value>| !merchant.settles_soon || settled(entries);
-    let entries = eventually("the settlement of what is due", || shop.all("balance-history"), is_ready);
-    let ids: Vec<&str> = entries.iter().map(|entry| text(entry, "entry_id")).collect();
-    assert!(ids.windows(2).all(|pair| pair[0] > pair[1]), "entries come newest first, each once");
-    check_payments(&entries, merchant, truth);
-    check_refunds_follow_captures(&entries);
-    check_topups(&entries, truth);
-    payout::check_entries(&entries, truth);
-    invoice::check_entries(&entries, truth);
-    dispute_inspection::check_entries(&entries, truth);
+/// An entry: type, object, amount, and true when it was canceled.
+type Posted<'a> = (&'a str, &'a str, u64, bool);
+
+/// The types of the entries of objects, with the attribute that has their amount, and the status with which an object
+/// has none of the money.
+static POSTED: [(&str, &ObjectKind, &str); 3] =
+    [("REFUND", &REFUND, "FAILED"), ("PAY_OUT", &PAYOUT, "FAILED"), ("DISPUTE", &DISPUTE, "WON")];
+
+/// Checks that each movement of money is in the ledger once, and no other, and that the balance follows from them.
+pub(super) fn check(shop: &Shop, shown: &Shown, truth: &Truth) {
+    let entries: Vec<&Value> = shown.of(&ENTRY).collect();
+    let mut found: Vec<Posted<'_>> = entries.iter().map(|entry| posted(entry)).collect();
+    found.sort_unstable();
+    let mut expected: Vec<Posted<'_>> = shown.of(&PAYMENT).flat_map(|payment| of_payment(payment, truth)).collect();
+    expected
+        .extend(shown.of(&TOPUP).map(|topup| ("ADD_PREFUND", text(topup, TOPUP.id), amount(topup, "amount"), false)));
+    for (entry_type, kind, lost) in POSTED {
+        let entry = |object| (entry_type, text(object, kind.id), amount(object, "amount"), object["status"] == lost);
+        expected.extend(shown.of(kind).map(entry));
+    }
+    // An invoice is shown by its entry alone: the object that was made is compared with it elsewhere.
+    let invoices = shown.of(&INVOICE);
+    expected.extend(invoices.map(|entry| ("INVOICE", text(entry, INVOICE.id), amount(entry, "amount"), false)));
+    expected.sort_unstable();
+    assert_same("movements of money in the ledger", &found, &expected);
     check_balance(shop, &entries);
 }
 
-/// The types of entries that have checks of their own.
-const CHECKED_APART: [&str; 4] = ["ADD_PREFUND", "PAY_OUT", "INVOICE", "DISPUTE"];
-
-/// One entry for each capture, fee, interest and refund, and no other of payments except disputes. Those of reversed
-/// payments and failed refunds are canceled.
-fn check_payments(entries: &[Value], merchant: &LoadedMerchant, truth: &Truth) {
-    let mut expected: Vec<Posted> = Vec::new();
-    for (id, payment) in &truth.payments {
-        let mut post = |kind: &str, direction: &str, refund: &str, minor: u64, is_canceled: bool| {
-            if minor > 0 {
-                expected.push((
-                    kind.to_owned(),
-                    direction.to_owned(),
-                    id.clone(),
-                    refund.to_owned(),
-                    minor,
-                    is_canceled,
-                ));
-            }
-        };
-        let captured = payment.captured_minor();
-        post("PAYMENT", "CREDIT", "", captured, payment.is_reversed());
-        post("PAYMENT_FEE", "DEBIT", "", merchant.fee_minor(captured), payment.is_reversed());
-        post("INTEREST", "DEBIT", "", payment.sale.interest_minor(captured), payment.is_reversed());
-        let fails = payment.sale.fate.refund_failure().is_some();
-        payment.refunds.iter().for_each(|(id, refund)| post("REFUND", "DEBIT", id, refund.minor, fails));
-    }
-    expected.sort();
-    let others = entries.iter().filter(|entry| !CHECKED_APART.contains(&text(entry, "type")));
-    let mut found: Vec<Posted> = others.map(posted).collect();
-    found.sort();
-    assert_same("captures, fees, interest and refunds in the ledger", &found, &expected);
+fn of_payment<'a>(payment: &'a Value, truth: &Truth) -> Vec<Posted<'a>> {
+    let id = text(payment, PAYMENT.id);
+    let is_canceled = truth.times_done(REVERSES, id) > 0;
+    let captured = Some(("PAYMENT", id, amount(payment, "amount_captured"), is_canceled)).filter(|it| it.2 > 0);
+    let fees = payment["fees"].as_array().expect("a list of fees").iter();
+    captured.into_iter().chain(fees.map(|fee| (text(fee, "type"), id, amount(fee, "amount"), is_canceled))).collect()
 }
 
-fn posted(entry: &Value) -> Posted {
-    let own = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
-    let is_canceled = entry["status"] == "CANCELED";
-    (own("type"), own("direction"), own("payment_id"), own("refund_id"), amount(entry), is_canceled)
-}
-
-/// A refund that the acquirer confirmed is on hold as long as its capture, and becomes effective with it.
-fn check_refunds_follow_captures(entries: &[Value]) {
-    let captures: BTreeMap<&str, &Value> = entries
-        .iter()
-        .filter(|entry| entry["type"] == "PAYMENT")
-        .map(|entry| (text(entry, "payment_id"), &entry["status"]))
-        .collect();
-    for refund in entries.iter().filter(|entry| entry["type"] == "REFUND" && entry["status"] != "CANCELED") {
-        assert_eq!(captures.get(text(refund, "payment_id")), Some(&&refund["status"]), "{refund}");
-    }
-}
-
-/// Each known top-up is there once, and beside them only those that may be there, once.
-fn check_topups(entries: &[Value], truth: &Truth) {
-    let topups = entries.iter().filter(|entry| entry["type"] == "ADD_PREFUND");
-    let pairs: Vec<(String, u64)> = topups.map(|entry| (text(entry, "topup_id").to_owned(), amount(entry))).collect();
-    let found: BTreeMap<String, u64> = pairs.iter().cloned().collect();
-    assert_eq!(found.len(), pairs.len(), "a top-up is posted once");
-    for (id, minor) in &truth.topups {
-        assert_eq!(found.get(id), Some(minor), "top-up {id} of {minor}");
-    }
-    let mut maybe = truth.maybe_topups.clone();
-    for (id, minor) in found.iter().filter(|(id, _)| !truth.topups.contains_key(*id)) {
-        let at = maybe.iter().position(|maybe| maybe == minor);
-        maybe.swap_remove(at.unwrap_or_else(|| panic!("nobody asked for top-up {id} of {minor}, or once only")));
-    }
+/// The entry, with the object that it was posted for.
+fn posted(entry: &Value) -> Posted<'_> {
+    let objects = [&TOPUP, &INVOICE, &PAYOUT, &REFUND, &DISPUTE, &PAYMENT];
+    let object = objects.iter().find_map(|kind| entry[kind.id].as_str());
+    let object = object.unwrap_or_else(|| panic!("an entry for nothing: {entry}"));
+    (text(entry, "type"), object, amount(entry, "amount"), entry["status"] == "CANCELED")
 }
 
 /// A capture on hold is netted with the debits that belong to it: a positive rest is pending, a negative one reduces
 /// the available balance, as every other debit on hold does.
-fn check_balance(shop: &Shop, entries: &[Value]) {
-    let is_held = |entry: &&Value| entry["status"] == "ON_HOLD";
+pub(super) fn check_balance(shop: &Shop, entries: &[&Value]) {
+    let is_held = |entry: &&&Value| entry["status"] == "ON_HOLD";
     let captures = entries.iter().filter(is_held).filter(|entry| entry["type"] == "PAYMENT");
-    let mut held: BTreeMap<&str, i128> = captures.map(|entry| (text(entry, "payment_id"), 0)).collect();
+    let mut held: BTreeMap<&str, i128> = captures.map(|entry| (text(entry, PAYMENT.id), 0)).collect();
     let mut available: i128 = 0;
     for entry in entries.iter().filter(|entry| entry["status"] != "CANCELED") {
-        let amount = i128::from(amount(entry));
+        let amount = i128::from(amount(entry, "amount"));
         let signed = if entry["direction"] == "CREDIT" { amount } else { -amount };
-        let capture = entry["payment_id"].as_str().and_then(|id| held.get_mut(id));
+        let capture = entry[PAYMENT.id].as_str().and_then(|id| held.get_mut(id));
         *capture.filter(|_| is_held(&entry)).unwrap_or(&mut available) += signed;
     }
     let pending: i128 = held.values().map(|left| *left.max(&0)).sum();
@@ -117,12 +76,4 @@ fn check_balance(shop: &Shop, entries: &[Value]) {
     let balance = shop.balance();
     let shown = |name: &str| i128::from(balance[name].as_i64().expect("an integer"));
     assert_eq!((shown("available"), shown("pending")), (available, pending), "{balance}");
-}
-
-fn text<'a>(entry: &'a Value, name: &str) -> &'a str {
-    entry[name].as_str().unwrap_or_else(|| panic!("no {name} in {entry}"))
-}
-
-fn amount(entry: &Value) -> u64 {
-    entry["amount"].as_u64().expect("an amount")
 }

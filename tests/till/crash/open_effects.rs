@@ -5,9 +5,10 @@ use std::thread;
 
 use crate::harness::{Server, TestDice};
 
-use super::call_record::{CallKind, CallOutcome, CallRecord, Sale};
-use super::caller::post;
+use super::call_record::{CallClients, CallOutcome, CallRecord};
+use super::caller::INITIATE;
 use super::merchants::LoadedMerchant;
+use super::recent_payments::Sale;
 use super::round::Round;
 use super::{load, sandbox};
 
@@ -44,20 +45,20 @@ fn initiate_and_kill(
         .enumerate()
         .map(|(caller, sales)| {
             let merchant = load::merchant_of(caller, merchants.len());
-            (merchant, merchants[merchant].shop.on(server).client(), sales)
+            (merchant, CallClients::new(server, &merchants[merchant].shop), sales)
         })
         .collect();
     thread::scope(|scope| {
         let calling: Vec<_> = connections
             .into_iter()
-            .map(|(merchant, client, sales)| {
+            .map(|(merchant, clients, sales)| {
                 let acknowledged = &acknowledged;
                 scope.spawn(move || {
                     let call_record = |sale: &Sale| {
-                        let answer = post(&client, "/merchants/initiate-payment-flow", &sale.body, sale.key.as_deref());
-                        let outcome = CallOutcome::of(&answer);
+                        let answer = clients.ask(&sale.call);
+                        let outcome = sale.call.outcome(&answer);
                         acknowledged.fetch_add(usize::from(answer.status == 200), Ordering::Relaxed);
-                        CallRecord { merchant, what: CallKind::Payment(sale.clone()), outcome }
+                        CallRecord { merchant, call: sale.call.clone(), outcome }
                     };
                     sales.iter().map(call_record).collect::<Vec<_>>()
                 })
@@ -74,9 +75,9 @@ fn initiate_and_kill(
 /// The number of acknowledged payments whose call the acquirer has not got.
 fn open(server: &Server, call_records: &[CallRecord]) -> usize {
     let asked = sandbox::asked(&sandbox::open(server.data()));
-    let acknowledged = call_records.iter().filter_map(|call_record| match (&call_record.what, &call_record.outcome) {
-        (CallKind::Payment(_), CallOutcome::Acknowledged(id)) => Some(id),
-        _ => None,
+    let acknowledged = call_records.iter().filter_map(|call_record| match &call_record.outcome {
+        CallOutcome::Acknowledged(payment_id) if call_record.call.path == INITIATE => payment_id.as_str(),
+        CallOutcome::Acknowledged(_) | CallOutcome::NotDone | CallOutcome::Unknown => None,
     });
     acknowledged.filter(|id| !asked.contains(*id)).count()
 }

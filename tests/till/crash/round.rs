@@ -1,5 +1,6 @@
 //! A round: one data directory, several lives, each of which ends in a kill under load.
 
+use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,11 +10,10 @@ use crate::harness::{Server, TestDice, from_environment};
 use super::calendar::Calendar;
 use super::customers::Customers;
 use super::merchants::LoadedMerchant;
-use super::movements::Movements;
 use super::reckoning::{Counts, reckon};
 use super::sandbox::Extent;
 use super::truth::Truth;
-use super::{dispute_log, inspection, load, sandbox};
+use super::{inspection, load, sandbox};
 
 /// Lives of one data directory.
 const LIVES: u64 = 3;
@@ -106,9 +106,8 @@ impl Round {
 
     /// Checks the restarted server against these calls and all earlier ones.
     pub(super) fn check(&mut self, call_records: &[super::call_record::CallRecord]) {
-        let counts = reckon(&self.server, &self.merchants, call_records, &mut self.truths);
-        self.counts.add(counts);
-        inspection::inspect(&self.server, &self.merchants, &self.truths);
+        reckon(&self.server, &self.merchants, call_records, &mut self.truths, &mut self.counts);
+        inspection::inspect(&self.server, &self.merchants, &mut self.truths);
         self.check_book();
     }
 
@@ -148,7 +147,6 @@ impl Round {
         };
         self.check_book();
         self.verify();
-        dispute_log::check(self.server.data(), &self.truths);
         ended
     }
 
@@ -161,11 +159,14 @@ impl Round {
 
     pub(super) fn report(&self) -> String {
         let Counts { acknowledged, refused, unacknowledged, found } = self.counts;
+        let mut done = BTreeMap::new();
+        self.truths.iter().for_each(|truth| truth.add_counts(&mut done));
+        let done: Vec<String> = done.iter().map(|(path, times)| format!("{times} {path}")).collect();
         let starts: Vec<String> = self.starts.iter().map(|start| start.as_millis().to_string()).collect();
         format!(
             "{acknowledged} acknowledged, {refused} refused, {unacknowledged} unacknowledged of which {found} were \
                 done, {}, {}, {}, started again in {} ms",
-            Movements::of(&self.truths),
+            done.join(", "),
             self.calendar.report(),
             self.customers.report(),
             starts.join(", ")

@@ -1,25 +1,26 @@
-//! The sandbox's own book against the expected calls: it lists every call that reached the acquirer, so that a call
-//! that was made twice shows in it whatever its result was.
+//! The sandbox's own book against the ledger: it lists every call that reached the acquirer, so that a call that was
+//! made twice shows in it whatever its result was.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use serde_json::Value;
 use till_domain::ids::MerchantId;
-use till_domain::payment::CaptureMode;
 use till_sandbox::book::{
-    AuthorizeOutcome, Book, BookLine, BookOperation, PayoutOutcome, RocksBook, totals_by_merchant,
+    AuthorizationState, AuthorizeOutcome, Book, BookLine, BookOperation, PayoutOutcome, RocksBook, totals_by_merchant,
 };
 
-use super::cards::Fate;
+use crate::harness::Shop;
+
 use super::inspection::assert_same;
 use super::merchants::LoadedMerchant;
-use super::payment::KnownPayment;
-use super::payout::Payout;
+use super::object_kind::{ENTRY, PAYMENT, PAYOUT, REFUND};
+use super::shown::{Shown, amount, text};
 use super::truth::Truth;
 
-/// A line of a book: payment, step, amount, and result. The step is the reference without the payment and without the
-/// number of the attempt; that of a refund includes the refund.
-type LineSummary = (String, String, u64, String);
+/// A line of a book: the object that it is about, the step, and true when it was carried out. The step is the reference
+/// without the object and without the number of the attempt; that of a refund includes the refund.
+type LineSummary = (String, String, bool);
 
 /// The part of a book that is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,107 +47,120 @@ pub(super) fn check(data: &Path, merchants: &[LoadedMerchant], truths: &[Truth],
     if extent == Extent::Whole {
         totals_by_merchant(&book).expect("the book agrees with itself");
     }
-    let is_known = |(_, step, _, _): &LineSummary| extent == Extent::Whole || step == "authorize";
     for (merchant, truth) in merchants.iter().zip(truths) {
-        let id: MerchantId = merchant.shop.merchant_id.parse().expect("a merchant's id");
-        let lines = book.entries().map(|line| line.expect("the book reads")).filter(|line| line.merchant == id);
-        let lines =
-            lines.filter(|line| extent == Extent::Whole || matches!(line.operation, BookOperation::Authorize { .. }));
-        let (of_payments, payouts): (Vec<BookLine>, Vec<BookLine>) = lines.partition(|line| line.payment.is_some());
-        check_payouts(&payouts, truth, extent);
-        let mut found: Vec<LineSummary> = of_payments.iter().flat_map(lines_of).filter(is_known).collect();
-        found.sort();
-        let mut expected: Vec<LineSummary> = truth.payments.iter().flat_map(expected_lines).filter(is_known).collect();
-        expected.sort();
-        assert_same("calls in the sandbox's book", &found, &expected);
-    }
-}
-
-/// Each payout reached the acquirer once, and ended as its amount says.
-fn check_payouts(lines: &[BookLine], truth: &Truth, extent: Extent) {
-    if extent == Extent::Authorizations {
-        return;
-    }
-    let mut found: Vec<(String, u64, String)> =
-        lines.iter().map(|line| (line.reference.clone(), line.money.amount.get(), end_of(line))).collect();
-    found.sort();
-    let end = |payout: &Payout| payout.failure().unwrap_or("done").to_owned();
-    let expected = truth.payouts.iter().map(|(id, payout)| (format!("{id}/pay"), payout.minor, end(payout)));
-    assert_same("payouts in the sandbox's book", &found, &expected.collect::<Vec<_>>());
-}
-
-/// The line itself; of an authorization also a line for each of its refunds.
-fn lines_of(line: &BookLine) -> Vec<LineSummary> {
-    let payment = line.payment.expect("it is about a payment").to_string();
-    let step = line.reference.strip_prefix(&format!("{payment}/")).expect("a reference begins with its payment");
-    let is_refund = step.starts_with("refund/");
-    let step = if is_refund { step } else { step.split('/').next().unwrap_or_default() };
-    let refunded =
-        refunded_minor(&line.operation).map(|minor| (payment.clone(), "refunded".to_owned(), minor, String::new()));
-    let own = (payment, step.to_owned(), line.money.amount.get(), end_of(line));
-    std::iter::once(own).chain(refunded).collect()
-}
-
-fn refunded_minor(operation: &BookOperation) -> Option<u64> {
-    match operation {
-        BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => Some(standing.refunded_minor),
-        BookOperation::Authorize { outcome: AuthorizeOutcome::Declined(_) | AuthorizeOutcome::Waiting, .. }
-        | BookOperation::FollowUp { .. }
-        | BookOperation::TimedOut
-        | BookOperation::PendingRefund { .. }
-        | BookOperation::Payout(_)
-        | BookOperation::CancelAction { .. }
-        | BookOperation::Bill { .. }
-        | BookOperation::LateApproval { .. } => None,
-    }
-}
-
-fn end_of(line: &BookLine) -> String {
-    match &line.operation {
-        BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(standing), capture, .. } => {
-            approved(*capture == CaptureMode::Automatic, standing.captured_minor, standing.voided_minor)
+        let lines = lines_of(&book, &merchant.shop);
+        check_money(&lines, &truth.shown, extent);
+        if extent == Extent::Whole {
+            check_lines(&lines, truth);
         }
-        BookOperation::Authorize { outcome: AuthorizeOutcome::Declined(reason), .. } => reason.code().to_owned(),
-        BookOperation::FollowUp { declined, .. } => declined.map_or("done", |reason| reason.code()).to_owned(),
-        BookOperation::TimedOut => "timed out".to_owned(),
-        BookOperation::PendingRefund { .. } | BookOperation::Payout(PayoutOutcome::Pending) => "pending".to_owned(),
-        BookOperation::Authorize { outcome: AuthorizeOutcome::Waiting, .. } => "waiting".to_owned(),
-        BookOperation::CancelAction { was_too_late, .. } => format!("too late: {was_too_late}"),
-        BookOperation::Bill { .. } | BookOperation::LateApproval { .. } => "done".to_owned(),
-        BookOperation::Payout(PayoutOutcome::Paid) => "done".to_owned(),
-        BookOperation::Payout(PayoutOutcome::Declined(reason)) => reason.code().to_owned(),
     }
 }
 
-fn approved(is_automatic: bool, captured: u64, voided: u64) -> String {
-    let mode = if is_automatic { "automatic" } else { "manual" };
-    format!("approved, {mode}: {captured} captured, {voided} voided")
+/// The lines of a merchant.
+pub(super) fn lines_of(book: &RocksBook, shop: &Shop) -> Vec<BookLine> {
+    let merchant: MerchantId = shop.merchant_id.parse().expect("a merchant's id");
+    book.entries().map(|line| line.expect("the book reads")).filter(|line| line.merchant == merchant).collect()
 }
 
-/// The calls that a payment leads to, each once.
-fn expected_lines((id, payment): (&String, &KnownPayment)) -> Vec<LineSummary> {
-    let line = |step: &str, minor: u64, end: &str| (id.clone(), step.to_owned(), minor, end.to_owned());
-    let sale = &payment.sale;
-    if let Fate::Declined(code) = sale.fate {
-        return vec![line("authorize", sale.minor, code)];
+/// The approval of an authorization; None of any other line.
+pub(super) fn approval(line: &BookLine) -> Option<AuthorizationState> {
+    match &line.operation {
+        BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } => Some(*state),
+        _ => None,
     }
-    let captured = payment.captured_minor();
-    let voided = if payment.is_given_up() { sale.minor } else { 0 };
-    let reversed = if payment.is_reversed() { captured } else { 0 };
-    let authorized = line("authorize", sale.minor, &approved(sale.capture, captured, voided));
-    let mut lines = vec![authorized, line("refunded", payment.refunded_minor() + reversed, "")];
-    let capture_end = match sale.fate {
-        Fate::CaptureRefused(code) => code,
-        Fate::Approved | Fate::RefundsRefused(_) | Fate::Disputed | Fate::Declined(_) => "done",
+}
+
+/// Each payment was authorized once, and the money that the acquirer took and gave back is the ledger's. Of a payment
+/// that has ended, nothing is held or kept.
+pub(super) fn check_money(lines: &[BookLine], shown: &Shown, extent: Extent) {
+    let authorizations = lines.iter().filter(|line| matches!(line.operation, BookOperation::Authorize { .. }));
+    let mut found: Vec<(String, Option<AuthorizationState>)> =
+        authorizations.map(|line| (line.payment.expect("a payment").to_string(), approval(line))).collect();
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    let mut authorized: Vec<&str> = shown.of(&PAYMENT).map(|payment| text(payment, PAYMENT.id)).collect();
+    authorized.reverse(); // They are listed newest first.
+    let ids: Vec<&str> = found.iter().map(|(id, _)| id.as_str()).collect();
+    assert_same("authorizations in the sandbox's book", &ids, &authorized);
+    let posted = posted(shown);
+    let payments: BTreeMap<&str, &Value> =
+        shown.of(&PAYMENT).map(|payment| (text(payment, PAYMENT.id), payment)).collect();
+    for (id, state) in &found {
+        let (captured, refunded) = posted.get(id.as_str()).copied().unwrap_or_default();
+        let Some(state) = state else {
+            assert_eq!(captured, 0, "{id} was declined, and is in the ledger");
+            continue;
+        };
+        let payment = payments[id.as_str()];
+        let is_late = !payment["late_success"].is_null();
+        let is_over = is_late || payment["status"] == "VOIDED" || payment["status"] == "FAILED";
+        let held = if is_over && state.captured_minor == 0 { amount(payment, "amount") } else { 0 };
+        assert_eq!(state.voided_minor, held, "voided by the book: {payment}");
+        // A success that came too late is given back by the acquirer, and the ledger has nothing of it.
+        let returned = if is_late { state.captured_minor } else { 0 };
+        assert_eq!(state.captured_minor, captured + returned, "captured by the book: {payment}");
+        let is_told = extent == Extent::Whole;
+        assert!(!is_told || state.refunded_minor == refunded + returned, "refunded by the book {state:?}: {payment}");
+    }
+}
+
+/// The captured and the refunded amount of each payment that was captured, as the ledger has them. A reversal cancels the
+/// capture.
+fn posted(shown: &Shown) -> BTreeMap<&str, (u64, u64)> {
+    let mut posted: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for entry in shown.of(&ENTRY).filter(|entry| entry["type"] == "PAYMENT" || entry["type"] == "REFUND") {
+        let (captured, refunded) = posted.entry(text(entry, PAYMENT.id)).or_default();
+        let (minor, is_canceled) = (amount(entry, "amount"), entry["status"] == "CANCELED");
+        let is_capture = entry["type"] == "PAYMENT";
+        *captured += if is_capture { minor } else { 0 };
+        *refunded += if is_capture == is_canceled { minor } else { 0 };
+    }
+    posted
+}
+
+/// Each call that was done has reached the acquirer once, and no other.
+fn check_lines(lines: &[BookLine], truth: &Truth) {
+    let mut found: Vec<LineSummary> = lines.iter().map(summary).collect();
+    found.sort();
+    let mut expected: Vec<LineSummary> =
+        truth.shown.of(&PAYMENT).flat_map(|payment| expected_lines(payment, truth)).collect();
+    for refund in truth.shown.of(&REFUND) {
+        let raw = text(refund, REFUND.id).strip_prefix("rfn_").expect("the id of a refund");
+        let step = format!("refund/{raw}");
+        expected.push((text(refund, PAYMENT.id).to_owned(), step, refund["status"] == "SUCCESSFUL"));
+    }
+    let paid =
+        |payout: &Value| (text(payout, PAYOUT.id).to_owned(), "pay".to_owned(), payout["status"] == "SUCCESSFUL");
+    expected.extend(truth.shown.of(&PAYOUT).map(paid));
+    expected.sort();
+    assert_same("calls in the sandbox's book", &found, &expected);
+}
+
+/// The calls for a payment itself. A payment that fails after its authorization fails by its own capture, and is voided.
+fn expected_lines(payment: &Value, truth: &Truth) -> Vec<LineSummary> {
+    let id = text(payment, PAYMENT.id);
+    let is_authorized = !payment["authorized_at"].is_null();
+    let is_captured = payment["amount_captured"] != 0;
+    let fails_by_its_capture = usize::from(payment["status"] == "FAILED" && is_authorized);
+    let captures = truth.times_done("/merchants/capture-payment", id) + fails_by_its_capture;
+    let voids = truth.times_done("/merchants/void-payment", id) + fails_by_its_capture;
+    let reversals = truth.times_done("/merchants/reverse-payment", id);
+    let lines = |step: &str, times: usize, is_done: bool| vec![(id.to_owned(), step.to_owned(), is_done); times];
+    let steps = [
+        lines("authorize", 1, is_authorized),
+        lines("capture", captures, is_captured),
+        lines("void", voids, true),
+        lines("reverse", reversals, true),
+    ];
+    steps.concat()
+}
+
+fn summary(line: &BookLine) -> LineSummary {
+    let (object, step) = line.reference.split_once('/').expect("a reference begins with its object");
+    let step = if step.starts_with("refund/") { step } else { step.split('/').next().unwrap_or_default() };
+    let is_done = match &line.operation {
+        BookOperation::FollowUp { declined, .. } => declined.is_none(),
+        BookOperation::Payout(outcome) => *outcome == PayoutOutcome::Paid,
+        _ => approval(line).is_some(),
     };
-    let by_itself = payment.fails_by_its_capture().then_some(sale.minor);
-    lines.extend(payment.captures.iter().copied().chain(by_itself).map(|minor| line("capture", minor, capture_end)));
-    lines.extend((voided > 0).then(|| line("void", voided, "done")));
-    lines.extend((reversed > 0).then(|| line("reverse", reversed, "done")));
-    let refund_end = sale.fate.refund_failure().unwrap_or("done");
-    lines.extend(payment.refunds.iter().map(|(refund_id, refund)| {
-        let raw = refund_id.strip_prefix("rfn_").expect("the id of a refund");
-        line(&format!("refund/{raw}"), refund.minor, refund_end)
-    }));
-    lines
+    (object.to_owned(), step.to_owned(), is_done)
 }

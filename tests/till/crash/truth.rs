@@ -2,128 +2,157 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::json;
+use serde_json::{Map, Value};
 
 use crate::harness::Shop;
 
-use super::affairs::Affairs;
-use super::call_record::Sale;
-use super::change::Meaning;
-use super::dispute::Dispute;
-use super::payment::{Accepted, KnownPayment};
-use super::payout::Payout;
+use super::call_record::{CallEffect, LoadCall};
+use super::metadata::{ExpectedRecord, RecordChange};
+use super::object_kind::{KEY, ObjectKind, PAYMENT};
+use super::shown::Shown;
 
-/// A known fact.
-#[derive(Debug)]
-pub(super) enum Fact {
-    /// A payment exists.
-    Payment(String, Sale),
-    /// A capture, a void, a reversal, a refund or a dispute of this payment was accepted.
-    Accepted(String, Accepted),
-    /// No refund has this external id.
-    NoRefund(String),
-    /// A payout exists.
-    Payout(String, Payout),
-    /// No payout has this external id.
-    NoPayout(String),
-    /// An invoice of this amount exists.
-    Invoice(String, u64),
-    /// A top-up exists.
-    Topup(String, u64),
-    /// A top-up of this amount may exist once: only the amount identifies it.
-    MaybeTopup(u64),
-    /// A session exists.
-    Session(String, u64),
-    /// A change of metadata, keys, team or plan has taken effect, with this answer.
-    Changed(Meaning, String),
-    /// No payment has this external id.
-    Absent(String),
-}
+/// The known attributes of objects, by their ids.
+pub(super) type KnownObjects = BTreeMap<String, Map<String, Value>>;
 
 /// The expected state of one merchant.
 #[derive(Debug, Default)]
 pub(super) struct Truth {
-    /// Payments by id.
-    pub(super) payments: BTreeMap<String, KnownPayment>,
-    /// Payouts by id.
-    pub(super) payouts: BTreeMap<String, Payout>,
-    /// Amounts of invoices by id.
-    pub(super) invoices: BTreeMap<String, u64>,
-    /// Amounts of top-ups by id.
-    pub(super) topups: BTreeMap<String, u64>,
-    /// Amounts of top-ups that may be there once.
-    pub(super) maybe_topups: Vec<u64>,
-    /// Amounts of sessions by id.
-    pub(super) sessions: BTreeMap<String, u64>,
-    /// Metadata, keys, team and plan.
-    pub(super) affairs: Affairs,
-    /// External ids that no payment has.
-    pub(super) absent: BTreeSet<String>,
-    /// External ids that no refund has.
-    pub(super) absent_refunds: BTreeSet<String>,
-    /// External ids that no payout has.
-    pub(super) absent_payouts: BTreeSet<String>,
-}
-
-/// A dispute with its payment.
-pub(super) struct Disputed<'a> {
-    pub(super) payment_id: &'a str,
-    pub(super) payment: &'a KnownPayment,
-    pub(super) id: &'a str,
-    pub(super) dispute: &'a Dispute,
+    /// The objects that are known, by the attribute with their id.
+    objects: BTreeMap<&'static str, KnownObjects>,
+    /// The ids of objects that calls have made.
+    created: BTreeSet<String>,
+    /// The ids of objects that are listed no more.
+    pub(super) removed: BTreeSet<String>,
+    /// The identifiers that no object of a kind has, with the attribute with the id of such an object.
+    pub(super) absent: BTreeSet<(&'static str, String)>,
+    /// How often a call of a path was done for an object, also where the acquirer has refused it.
+    done: BTreeMap<(&'static str, String), usize>,
+    /// The types and objects of activities that calls have caused.
+    pub(super) activities: BTreeSet<(&'static str, String)>,
+    /// The merchant's own identifiers of the customers of payments.
+    pub(super) customers: BTreeMap<String, Option<String>>,
+    /// The texts of keys, where the answer was not lost.
+    pub(super) key_texts: BTreeMap<String, String>,
+    pub(super) records: BTreeMap<String, ExpectedRecord>,
+    /// The plan that was selected last.
+    pub(super) plan_id: Option<String>,
+    /// The lists at the last check.
+    pub(super) shown: Shown,
 }
 
 impl Truth {
-    /// The state of a new merchant.
+    /// The state of a new merchant, which has one key.
     pub(super) fn of(shop: &Shop) -> Truth {
-        let plan = shop.call("retrieve-current-plan", &json!({})).ok();
-        let plan_id = plan["plan_id"].as_str().expect("an id").to_owned();
-        Truth { affairs: Affairs::beginning_with(plan_id), ..Truth::default() }
+        let mut truth = Truth::default();
+        truth.create(&KEY, &shop.key_id, Map::new());
+        truth
     }
 
-    /// Records a fact. An id is recorded once, and a payment before its accepted operations.
-    pub(super) fn note(&mut self, fact: Fact) {
-        match fact {
-            Fact::Payment(id, sale) => {
-                let before = self.payments.insert(id.clone(), KnownPayment::new(sale));
-                assert!(before.is_none(), "{id} was answered to two calls: {before:?}, {:?}", self.payments[&id]);
+    /// Records that a call was done once, with this answer. Objects are recorded before their changes, and changes of
+    /// one caller in their order.
+    pub(super) fn note(&mut self, call: &LoadCall, answer: &Value) {
+        match &call.effect {
+            CallEffect::Creates(kind) => {
+                let id = id_in(kind, answer);
+                self.create(kind, &id, call.shown_arguments());
+                if kind.id == PAYMENT.id {
+                    self.customers.insert(id.clone(), call.text("customer_id").map(str::to_owned));
+                }
+                let text = answer["key"].as_str().map(|text| (id.clone(), text.to_owned()));
+                self.key_texts.extend(text);
+                self.note_done(call, &id);
             }
-            Fact::Accepted(id, accepted) => {
-                self.payments.get_mut(&id).unwrap_or_else(|| panic!("{id} is not known")).note(accepted);
+            CallEffect::Changes(kind, id, attributes) => {
+                let times = self.note_done(call, id);
+                assert!(times == 1 || kind.id == KEY.id, "it was done twice: {call:?}");
+                self.change(kind, id, attributes.as_object().expect("attributes"));
             }
-            Fact::NoRefund(external_id) => drop(self.absent_refunds.insert(external_id)),
-            Fact::Payout(id, payout) => {
-                assert!(self.payouts.insert(id.clone(), payout).is_none(), "{id} was answered to two calls");
+            CallEffect::RefusedCapture(id) => *self.done.entry((call.path, id.clone())).or_default() += 1,
+            CallEffect::Removes(id) => {
+                assert!(self.removed.insert(id.clone()), "{id} was removed twice");
             }
-            Fact::NoPayout(external_id) => drop(self.absent_payouts.insert(external_id)),
-            Fact::Invoice(id, minor) => {
-                assert!(self.invoices.insert(id.clone(), minor).is_none(), "{id} was answered to two calls");
+            CallEffect::Record(name, change) => {
+                let is_same = matches!(change, RecordChange::AddedAgain);
+                assert!(!is_same || *answer == false, "an item that is there is not added: {call:?}");
+                let after = ExpectedRecord::after(self.records.remove(name), change);
+                self.records.extend(after.map(|record| (name.clone(), record)));
             }
-            Fact::Topup(id, minor) => {
-                assert!(self.topups.insert(id.clone(), minor).is_none(), "{id} was answered to two calls");
-            }
-            Fact::MaybeTopup(minor) => self.maybe_topups.push(minor),
-            Fact::Session(id, minor) => {
-                assert!(self.sessions.insert(id.clone(), minor).is_none(), "{id} was answered to two calls");
-            }
-            Fact::Changed(meaning, answered) => self.affairs.note(&meaning, &answered),
-            Fact::Absent(external_id) => drop(self.absent.insert(external_id)),
+            CallEffect::SelectsPlan(plan_id) => self.plan_id = Some(plan_id.clone()),
+            CallEffect::Refused(..) => panic!("it must be refused: {call:?}"),
         }
     }
 
-    /// All disputes, by payment and by id.
-    pub(super) fn disputes<'a>(&'a self) -> impl Iterator<Item = Disputed<'a>> {
-        let of_payment = |(payment_id, payment): (&'a String, &'a KnownPayment)| {
-            let disputes = payment.disputes.iter();
-            disputes.map(move |(id, dispute)| Disputed { payment_id, payment, id, dispute })
+    /// Records that a call was not done: its external id is free.
+    pub(super) fn note_not_done(&mut self, call: &LoadCall) {
+        let name = match &call.effect {
+            CallEffect::Creates(kind) if kind.has_external_id() => call.text("external_id").map(|name| (kind.id, name)),
+            CallEffect::Refused(_, name) => Some((PAYMENT.id, name.as_str())),
+            _ => None,
         };
-        self.payments.iter().flat_map(of_payment)
+        self.absent.extend(name.map(|(id, name)| (id, name.to_owned())));
     }
 
-    /// Sessions that no payment has used.
-    pub(super) fn idle_sessions(&self) -> Vec<(String, u64)> {
-        let used: BTreeSet<&str> = self.payments.values().map(|payment| payment.sale.session.as_str()).collect();
-        let idle = self.sessions.iter().filter(|(id, _)| !used.contains(id.as_str()));
-        idle.map(|(id, minor)| (id.clone(), *minor)).collect()
+    fn create(&mut self, kind: &ObjectKind, id: &str, attributes: Map<String, Value>) {
+        assert!(self.created.insert(id.to_owned()), "{id} was answered to two calls");
+        self.change(kind, id, &attributes);
     }
+
+    fn change(&mut self, kind: &ObjectKind, id: &str, attributes: &Map<String, Value>) {
+        let known = self.objects.entry(kind.id).or_default().entry(id.to_owned()).or_default();
+        for (name, value) in attributes {
+            let before = known.insert(name.clone(), value.clone());
+            let fits = kind.id == KEY.id || before.is_none() || before.as_ref() == Some(value);
+            assert!(fits, "{name} of {id} is {value}, and was acknowledged as {before:?}");
+        }
+    }
+
+    fn note_done(&mut self, call: &LoadCall, id: &str) -> usize {
+        self.activities.extend(activity_of(call.path).map(|activity| (activity, id.to_owned())));
+        let times = self.done.entry((call.path, id.to_owned())).or_default();
+        *times += 1;
+        *times
+    }
+
+    /// The known objects of a kind.
+    pub(super) fn objects(&self, kind: &ObjectKind) -> impl Iterator<Item = (&String, &Map<String, Value>)> {
+        self.objects.get(kind.id).into_iter().flatten()
+    }
+
+    /// True when a call has made the object.
+    pub(super) fn has_made(&self, id: &str) -> bool {
+        self.created.contains(id)
+    }
+
+    /// How often a call of a path was done for an object.
+    pub(super) fn times_done(&self, path: &'static str, id: &str) -> usize {
+        self.done.get(&(path, id.to_owned())).copied().unwrap_or_default()
+    }
+
+    /// The number of calls that were done, by their paths.
+    pub(super) fn add_counts(&self, counts: &mut BTreeMap<&'static str, usize>) {
+        for ((path, _), times) in &self.done {
+            *counts.entry(path).or_default() += times;
+        }
+    }
+}
+
+/// The type of the activity that a call causes once for its object.
+fn activity_of(path: &str) -> Option<&'static str> {
+    match path {
+        "/merchants/capture-payment" => Some("PAYMENT_CAPTURED"),
+        "/merchants/void-payment" => Some("PAYMENT_VOIDED"),
+        "/merchants/reverse-payment" => Some("PAYMENT_REVERSED"),
+        "/merchants/refund-payment" => Some("REFUND_CREATED"),
+        "/merchants/send-payout" => Some("PAYOUT_CREATED"),
+        "/merchants/challenge-dispute" => Some("DISPUTE_CHALLENGED"),
+        "/merchants/concede-dispute" => Some("DISPUTE_CONCEDED"),
+        "/admin/escalate-dispute" => Some("DISPUTE_ESCALATED"),
+        _ => None,
+    }
+}
+
+/// The id of an object in the answer of the call that made it.
+pub(super) fn id_in(kind: &ObjectKind, answer: &Value) -> String {
+    let id = answer.as_str().or_else(|| answer[kind.id].as_str());
+    id.unwrap_or_else(|| panic!("no {} in {answer}", kind.id)).to_owned()
 }
