@@ -1,13 +1,16 @@
-//! A merchant on a test clock beside the load: money is paid in and out while its months pass.
+//! A merchant on a test clock beside the load: money is paid in and out while its months pass. Its statements are
+//! compared with its entries by `till verify`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::harness::{ApiAnswer, Client, Server, Shop, TestDice};
 
-const ZONE: &str = "Asia/Bangkok";
+use super::ledger_inspection::check_balance;
+use super::object_kind::{ENTRY, PAYMENT};
+use super::shown::Shown;
+
 const DAY_SECONDS: u64 = 86_400;
 
 /// The most days of one advance of the clock: some captures settle on the way, and some months end.
@@ -25,16 +28,19 @@ pub(super) struct Calendar {
     /// The last time to which an acknowledged call has advanced the clock.
     reached: u64,
     advances: u64,
+    /// The lists at the last check.
+    shown: Shown,
 }
 
 impl Calendar {
     pub(super) fn begin(server: &Server, dice: TestDice) -> Calendar {
         let shop = server.shop_with(json!({
-            "name": "Calendar", "currency": "THB", "time_zone": ZONE, "settlement_delay_seconds": DAY_SECONDS,
+            "name": "Calendar", "currency": "THB", "time_zone": "Asia/Bangkok", "settlement_delay_seconds": DAY_SECONDS,
             "test_clock": true,
         }));
         let operator = server.admin_client();
-        Calendar { shop, operator, dice, asked: BTreeMap::new(), payments: Vec::new(), reached: 0, advances: 0 }
+        let (asked, payments, shown) = (BTreeMap::new(), Vec::new(), Shown::default());
+        Calendar { shop, operator, dice, asked, payments, reached: 0, advances: 0, shown }
     }
 
     /// Makes further calls to a restarted server.
@@ -95,20 +101,19 @@ impl Calendar {
         self.operator.post("/admin/find-merchant", &json!({ "merchant_id": self.shop.merchant_id }))
     }
 
-    /// Checks that the restarted server has everything that was acknowledged, and that its statements match the
-    /// entries.
-    pub(super) fn check(&self) {
+    /// Checks that the restarted server has everything that was acknowledged, and that the entries are its balance.
+    pub(super) fn check(&mut self) {
         let now = self.find().ok()["test_clock"]["now"].as_u64().expect("a time");
         assert!(now >= self.reached, "the clock is at {now} and was advanced to {}", self.reached);
-        let entries = self.shop.all("balance-history");
+        let shown = Shown::read(&self.shop, false);
+        shown.check_follows(&self.shown, &BTreeSet::new());
+        let entries: Vec<&Value> = shown.of(&ENTRY).collect();
         self.check_amounts(&entries);
-        let paid: BTreeSet<&str> = entries.iter().filter_map(|entry| entry["payment_id"].as_str()).collect();
+        let paid: BTreeSet<&str> = entries.iter().filter_map(|entry| entry[PAYMENT.id].as_str()).collect();
         let lost: Vec<&String> = self.payments.iter().filter(|payment| !paid.contains(payment.as_str())).collect();
         assert!(lost.is_empty(), "no entries of {lost:?}");
-        let closing = check_statements(&self.shop, &entries);
-        let open = entries.iter().filter(|entry| entry["statement_id"].is_null());
-        let available = open.filter(|entry| entry["status"] == "EFFECTIVE").map(signed).sum::<i64>() + closing;
-        assert_eq!(self.shop.balance()["available"], available);
+        check_balance(&self.shop, &entries);
+        self.shown = shown;
     }
 
     /// A short description for the report.
@@ -116,7 +121,7 @@ impl Calendar {
         format!("a clock advanced {} times past {} payments", self.advances, self.payments.len())
     }
 
-    fn check_amounts(&self, entries: &[Value]) {
+    fn check_amounts(&self, entries: &[&Value]) {
         let of_operator = entries.iter().filter(|entry| entry["type"] == "ADD_PREFUND" || entry["type"] == "INVOICE");
         let mut found = BTreeSet::new();
         for entry in of_operator {
@@ -136,43 +141,4 @@ pub(super) fn answered(answer: &ApiAnswer) -> Option<Value> {
         return None;
     }
     Some(answer.clone().ok())
-}
-
-fn signed(entry: &Value) -> i64 {
-    let minor = entry["amount"].as_i64().expect("an amount");
-    if entry["direction"] == "CREDIT" { minor } else { -minor }
-}
-
-/// The month of a time, such as `2026-11`.
-fn month(seconds: &Value) -> String {
-    let instant = Timestamp::from_second(seconds.as_i64().expect("a time")).expect("in range");
-    instant.in_tz(ZONE).expect("a zone").strftime("%Y-%m").to_string()
-}
-
-/// Checks each statement against its entries and the statement before it, and returns the last closing balance.
-fn check_statements(shop: &Shop, entries: &[Value]) -> i64 {
-    let mut balance = 0;
-    let mut statements = shop.all("list-statements");
-    statements.reverse();
-    for statement in &statements {
-        let own: Vec<&Value> =
-            entries.iter().filter(|entry| entry["statement_id"] == statement["statement_id"]).collect();
-        for entry in &own {
-            assert_eq!(statement["month"], month(&entry["effective_at"]), "{entry}");
-        }
-        let credits: i64 = own.iter().map(|entry| signed(entry)).filter(|minor| *minor > 0).sum();
-        let debits: i64 = own.iter().map(|entry| -signed(entry)).filter(|minor| *minor > 0).sum();
-        let members = ["opening_balance", "credits", "debits", "closing_balance", "entry_count"];
-        let found = members.map(|member| statement[member].as_i64().expect("an integer"));
-        let count = i64::try_from(own.len()).expect("few");
-        assert_eq!(found, [balance, credits, debits, balance + credits - debits, count], "{statement}");
-        balance += credits - debits;
-    }
-    let ended: BTreeSet<&str> = statements.iter().filter_map(|statement| statement["month"].as_str()).collect();
-    assert_eq!(ended.len(), statements.len(), "a month has one statement");
-    let left = entries.iter().filter(|entry| entry["status"] == "EFFECTIVE" && entry["statement_id"].is_null());
-    for entry in left {
-        assert!(!ended.contains(month(&entry["effective_at"]).as_str()), "{entry} is in no statement of its month");
-    }
-    balance
 }
