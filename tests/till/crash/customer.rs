@@ -9,9 +9,10 @@ use crate::harness::{ApiAnswer, Client, PATIENCE, RawAnswer, Server, Shop, TestD
 use crate::pages::browser::{Browser, CHALLENGED, METHODS, enable};
 
 use super::calendar::answered;
-use super::customer_story::{Act, Closure, Heard, Once, Story};
+use super::customer_story::{Deed, Heard, Story};
 use super::object_kind::PAYMENT;
 use super::reckoning::find;
+use super::shown::{Shown, text};
 
 /// A customer with its payments.
 pub(super) struct Customer {
@@ -20,6 +21,8 @@ pub(super) struct Customer {
     browser: Browser,
     dice: TestDice,
     pub(super) stories: Vec<Story>,
+    /// The lists at the last check.
+    pub(super) shown: Shown,
 }
 
 impl Customer {
@@ -27,7 +30,7 @@ impl Customer {
         let shop = server.shop_with(json!({ "name": "Customer", "currency": "THB", "test_clock": true }));
         METHODS.iter().for_each(|method| enable(server, &shop, method));
         let (operator, browser) = (server.admin_client(), Browser::of(server));
-        Customer { shop, operator, browser, dice, stories: Vec::new() }
+        Customer { shop, operator, browser, dice, stories: Vec::new(), shown: Shown::default() }
     }
 
     /// Makes further calls to a restarted server.
@@ -59,8 +62,7 @@ impl Customer {
         let capture = !(is_card && self.dice.in_hundred(20));
         let more = json!({ "external_id": format!("order-{}", self.stories.len()), "capture": capture });
         let body = merged(&self.shop.initiation(session.as_str().expect("an id"), minor), &more);
-        let (acts, closures, late) = (Once::default(), Once::default(), Once::default());
-        Some(Story { body, payment: None, minor, is_card, acts, closures, late, end: None })
+        Some(Story { body, payment: None, minor, is_card, asked: Vec::new(), late: None, end: None })
     }
 
     /// Mostly an ordinary amount; sometimes one whose answer comes five seconds after the act or after the deadline.
@@ -81,10 +83,11 @@ impl Customer {
         story.payment = Some(made.as_str().expect("an id").to_owned());
         let page = self.page_of(story)?;
         self.do_something(story, &page)?;
-        if story.closures.is_sure() && story.acts.is_nothing() && self.dice.in_hundred(50) {
-            let heard = self.complete(story, Act::Succeed);
+        if story.done(false).is_some() && !story.may_be_acted() && self.dice.in_hundred(50) {
+            let heard = self.complete(story, Deed::Succeed);
             assert_ne!(heard, Heard::Refused, "nobody acted before: {story:?}");
-            story.late.note((), heard)?;
+            story.late = Some(heard);
+            heard.answered()?;
         }
         self.come_back(story).map(|_| ())
     }
@@ -116,39 +119,48 @@ impl Customer {
     fn do_something(&mut self, story: &mut Story, page: &str) -> Option<()> {
         let (first, second) = (self.act_of(page), self.act_of(page));
         match self.dice.between(0, 100) {
-            0..30 => story.acts.note(first, self.post(page, first)),
-            30..42 => self.twice(story, page, (first, second)),
-            42..50 => story.acts.note(first, self.complete(story, first)),
-            50..58 => story.closures.note(Closure::GivenUp, self.close(story, Closure::GivenUp)),
-            58..66 => story.closures.note(Closure::Voided, self.close(story, Closure::Voided)),
-            66..76 => self.meanwhile(story, page, (first, Closure::GivenUp)),
-            76..86 => self.meanwhile(story, page, (first, Closure::Voided)),
-            _ => story.closures.note(Closure::LeftAlone, self.close(story, Closure::LeftAlone)),
+            0..30 => story.note(first, self.post(page, first)),
+            30..42 => self.at_once(story, page, (first, second)),
+            42..50 => story.note(first, self.complete(story, first)),
+            50..58 => story.note(Deed::GiveUp, self.make(story, page, Deed::GiveUp)),
+            58..66 => story.note(Deed::Void, self.make(story, page, Deed::Void)),
+            66..76 => self.at_once(story, page, (first, Deed::GiveUp)),
+            76..86 => self.at_once(story, page, (first, Deed::Void)),
+            _ => story.note(Deed::LeaveAlone, self.make(story, page, Deed::LeaveAlone)),
         }
     }
 
     /// Mostly a success. A wallet has no button to cancel.
-    fn act_of(&mut self, page: &str) -> Act {
-        let kinds = if page.contains("/wallet/") { &Act::ALL[..2] } else { &Act::ALL[..] };
-        if self.dice.in_hundred(60) { Act::Succeed } else { self.dice.pick(kinds) }
+    fn act_of(&mut self, page: &str) -> Deed {
+        let kinds = if page.contains("/wallet/") { &Deed::ACTS[..2] } else { &Deed::ACTS[..] };
+        if self.dice.in_hundred(60) { Deed::Succeed } else { self.dice.pick(kinds) }
     }
 
-    /// The customer acts twice at the same time.
-    fn twice(&self, story: &mut Story, page: &str, (first, second): (Act, Act)) -> Option<()> {
-        let heard = both(|| self.post(page, first), || self.post(page, second));
-        let noted = [story.acts.note(first, heard.0), story.acts.note(second, heard.1)];
-        noted.into_iter().collect()
-    }
-
-    /// The customer acts while the payment is closed.
-    fn meanwhile(&self, story: &mut Story, page: &str, (act, closure): (Act, Closure)) -> Option<()> {
+    /// The customer acts twice at the same time, or acts while the payment is closed.
+    fn at_once(&self, story: &mut Story, page: &str, (first, second): (Deed, Deed)) -> Option<()> {
         let asked = &*story;
-        let heard = both(|| self.post(page, act), || self.close(asked, closure));
-        let noted = [story.acts.note(act, heard.0), story.closures.note(closure, heard.1)];
+        let heard = thread::scope(|scope| {
+            let first = scope.spawn(|| self.make(asked, page, first));
+            let second = self.make(asked, page, second);
+            (first.join().expect("it has said what was wrong"), second)
+        });
+        let noted = [story.note(first, heard.0), story.note(second, heard.1)];
         noted.into_iter().collect()
     }
 
-    fn post(&self, page: &str, act: Act) -> Heard {
+    fn make(&self, story: &Story, page: &str, deed: Deed) -> Heard {
+        match deed {
+            Deed::Succeed | Deed::Fail | Deed::Cancel => self.post(page, deed),
+            Deed::GiveUp => {
+                let body = json!({ "payment_session_id": story.body["payment_session_id"] });
+                heard(&self.shop.sdk("cancel-payment-session", &body))
+            }
+            Deed::Void => heard(&self.shop.call("void-payment", &json!({ "payment_id": story.id() }))),
+            Deed::LeaveAlone => self.leave_alone(story),
+        }
+    }
+
+    fn post(&self, page: &str, act: Deed) -> Heard {
         let answer = self.browser.attempt(page, act.words().0);
         match answer.status {
             200 | 303 => Heard::Done,
@@ -159,22 +171,11 @@ impl Customer {
     }
 
     /// The operator plays the customer.
-    fn complete(&self, story: &Story, act: Act) -> Heard {
+    fn complete(&self, story: &Story, act: Deed) -> Heard {
         let body = json!({
             "merchant_id": self.shop.merchant_id, "payment_id": story.id(), "outcome": act.words().1,
         });
         heard(&self.operator.post("/admin/complete-action", &body))
-    }
-
-    fn close(&self, story: &Story, closure: Closure) -> Heard {
-        match closure {
-            Closure::GivenUp => {
-                let body = json!({ "payment_session_id": story.body["payment_session_id"] });
-                heard(&self.shop.sdk("cancel-payment-session", &body))
-            }
-            Closure::Voided => heard(&self.shop.call("void-payment", &json!({ "payment_id": story.id() }))),
-            Closure::LeftAlone => self.leave_alone(story),
-        }
     }
 
     fn leave_alone(&self, story: &Story) -> Heard {
@@ -196,24 +197,21 @@ impl Customer {
         if story.payment.is_none() {
             story.payment = Some(self.made_once(story));
         }
-        let is_over = |payment: &Value| payment["status"] != "PENDING";
         let ask = || {
             let payment = self.shop.payment(story.id());
-            let is_untouched = !story.acts.is_sure() && !story.closures.is_sure();
+            let is_untouched = story.done(true).is_none() && story.done(false).is_none();
             if let Some(page) = self.page_in(&payment).filter(|_| is_untouched) {
-                story.acts.note(Act::Succeed, self.post(&page, Act::Succeed)).expect("the server is there");
+                story.note(Deed::Succeed, self.post(&page, Deed::Succeed)).expect("the server is there");
             }
             payment
         };
-        let payment = first_answer(PATIENCE, "a payment has no end", ask, is_over);
-        if !story.late.is_nothing() && !story.late.is_sure() {
+        let payment = first_answer(PATIENCE, "a payment has no end", ask, |payment| payment["status"] != "PENDING");
+        if story.late == Some(Heard::Nothing) {
             // The call is done now, or was done before.
-            assert_ne!(self.complete(story, Act::Succeed), Heard::Nothing, "{story:?}");
-            story.late.note((), Heard::Done).expect("it was done");
+            assert_ne!(self.complete(story, Deed::Succeed), Heard::Nothing, "{story:?}");
+            story.late = Some(Heard::Done);
         }
-        let status = payment["status"].as_str().expect("a word");
-        let mut ends = story.ends().into_iter().filter(|end| end.status == status).peekable();
-        if ends.peek().is_some() && ends.all(|end| end.is_late) {
+        if story.succeeds_after(payment["status"].as_str().expect("a word")) {
             self.returned(story);
         }
     }
@@ -221,7 +219,7 @@ impl Customer {
     /// The id of a payment whose initiation may have been lost.
     fn made_once(&self, story: &Story) -> String {
         let again = || self.shop.call("initiate-payment-flow", &story.body).id();
-        find(&self.shop, &PAYMENT, story.external_id()).unwrap_or_else(again)
+        find(&self.shop, &PAYMENT, text(&story.body, "external_id")).unwrap_or_else(again)
     }
 
     /// The payment, once its late success is given back.
@@ -234,15 +232,6 @@ impl Customer {
     pub(super) fn sent_to(&self, story: &Story) -> Option<String> {
         self.come_back(story)?.header("location").map(str::to_owned)
     }
-}
-
-/// Both results, of calls at the same time.
-fn both(first: impl FnOnce() -> Heard + Send, second: impl FnOnce() -> Heard) -> (Heard, Heard) {
-    thread::scope(|scope| {
-        let first = scope.spawn(first);
-        let second = second();
-        (first.join().expect("it has said what was wrong"), second)
-    })
 }
 
 /// Reads the answer to a call that answers a boolean, or that the payment does not permit.

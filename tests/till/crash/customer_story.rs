@@ -1,36 +1,51 @@
-//! A payment whose customer must act: what was done about it, what was acknowledged of that, and how it may have ended.
-
-use std::fmt::Debug;
+//! A payment whose customer must act: what was asked for, what was heard of it, and how the payment may have ended.
 
 use serde_json::Value;
 
-/// The act of a customer.
+/// What ends a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum Deed {
+    /// The customer succeeds.
     Succeed,
+    /// The customer fails.
     Fail,
+    /// The customer cancels.
     Cancel,
+    /// The shop gives the customer up.
+    GiveUp,
+    /// The merchant voids the payment.
+    Void,
+    /// The time passes in which the customer can act.
+    LeaveAlone,
 }
 
-impl Act {
-    pub(super) const ALL: [Act; 3] = [Act::Succeed, Act::Fail, Act::Cancel];
+impl Deed {
+    /// The acts of a customer.
+    pub(super) const ACTS: [Deed; 3] = [Deed::Succeed, Deed::Fail, Deed::Cancel];
 
-    /// The form of a page, and the word of the operator's call.
-    pub(super) const fn words(self) -> (&'static str, &'static str) {
+    pub(super) fn is_act(self) -> bool {
+        Deed::ACTS.contains(&self)
+    }
+
+    /// The form of a page for an act, and the word of the operator's call.
+    pub(super) fn words(self) -> (&'static str, &'static str) {
         match self {
-            Act::Succeed => ("outcome=succeed", "SUCCEEDED"),
-            Act::Fail => ("outcome=fail", "FAILED"),
-            Act::Cancel => ("outcome=cancel", "CANCELED"),
+            Deed::Succeed => ("outcome=succeed", "SUCCEEDED"),
+            Deed::Fail => ("outcome=fail", "FAILED"),
+            Deed::Cancel => ("outcome=cancel", "CANCELED"),
+            Deed::GiveUp | Deed::Void | Deed::LeaveAlone => panic!("{self:?} is no act of a customer"),
         }
     }
-}
 
-/// The end of a payment whose customer has not acted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Closure {
-    GivenUp,
-    Voided,
-    LeftAlone,
+    /// The statuses that a payment has by it.
+    const fn statuses(self) -> &'static [&'static str] {
+        match self {
+            Deed::Succeed => &["AUTHORIZED", "SUCCESSFUL"],
+            Deed::Fail | Deed::Cancel | Deed::GiveUp => &["FAILED"],
+            Deed::Void => &["VOIDED"],
+            Deed::LeaveAlone => &["EXPIRED"],
+        }
+    }
 }
 
 /// The answer to something that was asked.
@@ -43,80 +58,10 @@ pub(super) enum Heard {
     Nothing,
 }
 
-/// Something that is done at most once: what was acknowledged, and what may have been done.
-#[derive(Debug, Clone)]
-pub(super) struct Once<T> {
-    sure: Option<T>,
-    maybe: Vec<T>,
-}
-
-impl<T> Default for Once<T> {
-    fn default() -> Once<T> {
-        Once { sure: None, maybe: Vec::new() }
-    }
-}
-
-impl<T: Copy + Debug> Once<T> {
-    /// Records what was heard; None when there was no answer.
-    pub(super) fn note(&mut self, what: T, heard: Heard) -> Option<()> {
-        match heard {
-            Heard::Done => {
-                let before = self.sure.replace(what);
-                assert!(before.is_none(), "{before:?} and {what:?} were both acknowledged");
-            }
-            Heard::Refused => {}
-            Heard::Nothing => self.maybe.push(what),
-        }
-        (heard != Heard::Nothing).then_some(())
-    }
-
-    /// True when it was acknowledged.
-    pub(super) const fn is_sure(&self) -> bool {
-        self.sure.is_some()
-    }
-
-    /// True when it was not even asked for, or refused.
-    pub(super) const fn is_nothing(&self) -> bool {
-        self.sure.is_none() && self.maybe.is_empty()
-    }
-
-    /// The acts that may have been done; None for nothing.
-    fn possible(&self) -> Vec<Option<T>> {
-        match self.sure {
-            Some(sure) => vec![Some(sure)],
-            None => std::iter::once(None).chain(self.maybe.iter().copied().map(Some)).collect(),
-        }
-    }
-}
-
-/// The end of a payment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct End {
-    pub(super) status: String,
-    pub(super) failure_code: Option<String>,
-    /// True when a success came afterwards, which is given back.
-    pub(super) is_late: bool,
-    /// True when a success came before, which a void may have ended.
-    pub(super) was_authorized: bool,
-}
-
-impl End {
-    /// The end that a payment shows.
-    pub(super) fn of(payment: &Value) -> End {
-        let text = |name: &str| payment[name].as_str().map(str::to_owned);
-        let is_late = !payment["late_success"].is_null();
-        let was_authorized = !payment["authorized_at"].is_null() && !is_late;
-        End { status: text("status").expect("a status"), failure_code: text("failure_code"), is_late, was_authorized }
-    }
-
-    fn new(status: &str, failure_code: Option<&str>, is_late: bool) -> End {
-        let was_authorized = matches!(status, "AUTHORIZED" | "SUCCESSFUL");
-        End { status: status.to_owned(), failure_code: failure_code.map(str::to_owned), is_late, was_authorized }
-    }
-
-    /// True when a void released authorized money.
-    pub(super) fn is_voided_authorization(&self) -> bool {
-        self.status == "VOIDED" && self.was_authorized
+impl Heard {
+    /// None without an answer.
+    pub(super) fn answered(self) -> Option<()> {
+        (self != Heard::Nothing).then_some(())
     }
 }
 
@@ -128,12 +73,12 @@ pub(super) struct Story {
     pub(super) payment: Option<String>,
     pub(super) minor: u64,
     pub(super) is_card: bool,
-    pub(super) acts: Once<Act>,
-    pub(super) closures: Once<Closure>,
-    /// The operator's success after the end.
-    pub(super) late: Once<()>,
-    /// The end, once it was checked.
-    pub(super) end: Option<End>,
+    /// What was asked for, with what was heard.
+    pub(super) asked: Vec<(Deed, Heard)>,
+    /// What was heard of the operator's success after the end, if it was asked for.
+    pub(super) late: Option<Heard>,
+    /// The payment, once it was checked.
+    pub(super) end: Option<Value>,
 }
 
 impl Story {
@@ -142,59 +87,43 @@ impl Story {
         self.payment.as_deref().expect("it was made")
     }
 
-    /// The external id of the payment.
-    pub(super) fn external_id(&self) -> &str {
-        self.body["external_id"].as_str().expect("every one has one")
+    /// Records what was heard; None when there was no answer. One act and one other end are acknowledged at most.
+    pub(super) fn note(&mut self, deed: Deed, heard: Heard) -> Option<()> {
+        let before = self.done(deed.is_act()).filter(|_| heard == Heard::Done);
+        assert_eq!(before, None, "{deed:?} was acknowledged as well: {self:?}");
+        self.asked.push((deed, heard));
+        heard.answered()
     }
 
-    /// True when the payment is only authorized at first.
-    pub(super) fn is_manual(&self) -> bool {
-        self.body["capture"] == false
+    /// The acknowledged act of the customer, or the other end.
+    pub(super) fn done(&self, is_act: bool) -> Option<Deed> {
+        let done = self.asked.iter().filter(|(_, heard)| *heard == Heard::Done);
+        done.map(|(deed, _)| *deed).find(|deed| deed.is_act() == is_act)
     }
 
-    /// Everything that the payment may have become.
-    pub(super) fn ends(&self) -> Vec<End> {
-        let closures = self.closures.possible();
-        let pairs = self.acts.possible().into_iter().flat_map(|act| closures.iter().map(move |it| (act, *it)));
-        pairs.flat_map(|(act, closure)| self.ends_by(act, closure)).collect()
+    /// True when the customer may have acted.
+    pub(super) fn may_be_acted(&self) -> bool {
+        self.asked.iter().any(|(deed, heard)| deed.is_act() && *heard != Heard::Refused)
     }
 
-    fn ends_by(&self, act: Option<Act>, closure: Option<Closure>) -> Vec<End> {
-        match (act, closure) {
-            (None, None) => Vec::new(),
-            (Some(act), None) => vec![self.acted(act)],
-            // The merchant voids after the success, or before it.
-            (Some(Act::Succeed), Some(Closure::Voided)) if self.is_manual() => {
-                let late = closed(Closure::Voided, true);
-                vec![End { is_late: false, was_authorized: true, ..late.clone() }, late]
-            }
-            (Some(act), Some(closure)) => vec![closed(closure, act == Act::Succeed)],
-            (None, Some(closure)) => {
-                let is_late = |late: Option<()>| late.is_some() || self.succeeds_by_itself(closure);
-                self.late.possible().into_iter().map(|late| closed(closure, is_late(late))).collect()
-            }
-        }
+    /// True when the payment may have this status: by the other end that was acknowledged, else by the acknowledged act,
+    /// or by anything that may have been done without an answer.
+    pub(super) fn may_end_as(&self, status: &str) -> bool {
+        let (act, other) = (self.done(true), self.done(false));
+        let is_possible = |deed: Deed, heard: Heard| match (deed.is_act(), heard) {
+            (_, Heard::Refused) => false,
+            (true, _) => other.is_none() && act.is_none_or(|act| act == deed),
+            (false, _) => other.is_none_or(|other| other == deed),
+        };
+        self.asked.iter().any(|(deed, heard)| is_possible(*deed, *heard) && deed.statuses().contains(&status))
     }
 
-    /// True for the amounts for which the sandbox reports a success five seconds after the deadline.
-    fn succeeds_by_itself(&self, closure: Closure) -> bool {
-        closure == Closure::LeftAlone && self.minor % 100 == 94 && !self.is_card
-    }
-
-    fn acted(&self, act: Act) -> End {
-        match act {
-            Act::Succeed => End::new(if self.is_manual() { "AUTHORIZED" } else { "SUCCESSFUL" }, None, false),
-            Act::Fail if self.is_card => End::new("FAILED", Some("authentication_failed"), false),
-            Act::Fail => End::new("FAILED", Some("payment_declined"), false),
-            Act::Cancel => End::new("FAILED", Some("canceled_by_customer"), false),
-        }
-    }
-}
-
-fn closed(closure: Closure, is_late: bool) -> End {
-    match closure {
-        Closure::GivenUp => End::new("FAILED", Some("canceled_by_customer"), is_late),
-        Closure::Voided => End::new("VOIDED", None, is_late),
-        Closure::LeftAlone => End::new("EXPIRED", Some("customer_action_timed_out"), is_late),
+    /// True when a success comes after this status: one that was acknowledged, or that the sandbox reports five seconds
+    /// after the deadline for some amounts. A void may also have released a success that came before.
+    pub(super) fn succeeds_after(&self, status: &str) -> bool {
+        let by_itself = status == "EXPIRED" && self.minor % 100 == 94 && !self.is_card && !self.may_be_acted();
+        let is_released = status == "VOIDED" && self.body["capture"] == false;
+        let is_ended = !Deed::Succeed.statuses().contains(&status) && !is_released;
+        by_itself || self.late == Some(Heard::Done) || (self.done(true) == Some(Deed::Succeed) && is_ended)
     }
 }

@@ -1,17 +1,22 @@
 //! Customers beside the load, whose payments ask them to act. After each crash, what a customer was acknowledged is
 //! kept and never doubled: each success is captured once or given back once, in the ledger and in the sandbox's book.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 
 use serde_json::Value;
+use till_sandbox::book::{BookLine, BookOperation, FollowUp, RocksBook};
 
-use crate::harness::{Server, Shop, TestDice};
+use crate::harness::{Server, TestDice};
 
 use super::customer::Customer;
-use super::customer_book;
-use super::customer_story::{End, Story};
-use super::inspection::assert_same;
+use super::customer_story::{Heard, Story};
+use super::inspection::{assert_same, check_activities};
+use super::ledger_inspection;
+use super::object_kind::PAYMENT;
+use super::sandbox::{self, Extent};
+use super::shown::{Shown, text};
+use super::truth::Truth;
 
 /// Customers at the same time.
 const CUSTOMERS: usize = 6;
@@ -41,16 +46,13 @@ impl Customers {
 
     /// Checks every payment, once no call to the acquirer is open.
     pub(super) fn check(&mut self, server: &Server) {
+        let book = sandbox::open(server.data());
         self.at_once(|customer| {
             let mut stories = std::mem::take(&mut customer.stories);
             stories.iter_mut().filter(|story| story.end.is_none()).for_each(|story| check_end(customer, story));
-            check_events(&customer.shop, &stories);
-            check_ledger(&customer.shop, &stories);
-            check_activity(&customer.shop, &stories);
             customer.stories = stories;
+            check_shown(customer, &book);
         });
-        let customers = self.0.iter().map(|customer| (&customer.shop, &customer.stories[..]));
-        customer_book::check(server.data(), customers);
     }
 
     fn at_once(&mut self, work: impl Fn(&mut Customer) + Sync) {
@@ -62,8 +64,8 @@ impl Customers {
     pub(super) fn report(&self) -> String {
         let mut ends: BTreeMap<String, usize> = BTreeMap::new();
         for end in self.0.iter().flat_map(|customer| &customer.stories).filter_map(|story| story.end.as_ref()) {
-            let late = if end.is_late { " and paid late" } else { "" };
-            *ends.entry(format!("{}{late}", end.status)).or_default() += 1;
+            let late = if end["late_success"].is_null() { "" } else { " and paid late" };
+            *ends.entry(format!("{}{late}", text(end, "status"))).or_default() += 1;
         }
         let ends: Vec<String> = ends.iter().map(|(end, count)| format!("{count} {end}")).collect();
         format!("customers were asked: {}", ends.join(", "))
@@ -72,78 +74,60 @@ impl Customers {
 
 /// Checks that a payment ended as it may have, and that its customer is sent to the shop.
 fn check_end(customer: &Customer, story: &mut Story) {
-    let end = End::of(&customer.shop.payment(story.id()));
-    assert!(story.ends().contains(&end), "{end:?} of {story:?}");
-    if end.is_late {
-        customer.returned(story);
+    let mut payment = customer.shop.payment(story.id());
+    let status = text(&payment, "status").to_owned();
+    assert!(story.may_end_as(&status), "{story:?}: {payment}");
+    let is_paid = payment["amount_captured"] == story.minor;
+    assert_eq!(is_paid, status == "SUCCESSFUL", "{story:?}: {payment}");
+    let is_late = !payment["late_success"].is_null();
+    assert!(is_late || story.late != Some(Heard::Done), "the late success of {story:?} is lost: {payment}");
+    if is_late {
+        payment = customer.returned(story);
     }
     let shop = format!("https://shop.example/done?payment_id={}", story.id());
     assert_eq!(customer.sent_to(story), Some(shop), "{story:?}");
-    story.end = Some(end);
+    story.end = Some(payment);
 }
 
-fn end(story: &Story) -> &End {
-    story.end.as_ref().expect("it was checked")
+/// Checks that each payment is there once, and its money as well; the shop was told of nothing twice.
+fn check_shown(customer: &mut Customer, book: &RocksBook) {
+    let shown = Shown::read(&customer.shop, false);
+    shown.check_follows(&customer.shown, &BTreeSet::new());
+    let mut made: Vec<&str> = customer.stories.iter().map(Story::id).collect();
+    made.sort_unstable();
+    assert_same("payments that ask their customers", &ids(&shown, |_| true), &made);
+    check_activities(&shown, &Truth::default());
+    ledger_inspection::check(&customer.shop, &shown, &Truth::default());
+    let lines = sandbox::lines_of(book, &customer.shop);
+    sandbox::check_money(&lines, &shown, Extent::Whole);
+    check_given_back(&lines, &shown);
+    let mut told = BTreeSet::new();
+    for event in customer.shop.all("list-events") {
+        assert!(told.insert((event["payment_id"].to_string(), event["event"].to_string())), "told twice: {event}");
+    }
+    customer.shown = shown;
 }
 
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
-/// The shop was told of everything once.
-fn check_events(shop: &Shop, stories: &[Story]) {
-    let events = shop.all("list-events");
-    let mut found: Vec<[String; 2]> =
-        events.iter().map(|event| [text(&event["payment_id"]), text(&event["event"])]).collect();
-    found.sort();
-    let mut expected: Vec<[String; 2]> = stories.iter().flat_map(expected_events).collect();
-    expected.sort();
-    assert_same("events of payments that ask their customers", &found, &expected);
-}
-
-fn expected_events(story: &Story) -> Vec<[String; 2]> {
-    let end = end(story);
-    let last = match end.status.as_str() {
-        "AUTHORIZED" => "payment_authorized",
-        "VOIDED" => "payment_voided",
-        "EXPIRED" => "payment_expired",
-        _ => "payment_completed",
+/// Money was given back once for each success that came too late, and for each that was voided.
+fn check_given_back(lines: &[BookLine], shown: &Shown) {
+    let is_return = |line: &&BookLine| match &line.operation {
+        BookOperation::FollowUp { what: FollowUp::Void | FollowUp::Refund, declined, .. } => declined.is_none(),
+        _ => false,
     };
-    let authorized = end.is_voided_authorization().then_some("payment_authorized");
-    let names = ["payment_action_required", last].into_iter().chain(authorized);
-    let names = names.chain(end.is_late.then_some("payment_returned"));
-    names.map(|name| [story.id().to_owned(), name.to_owned()]).collect()
-}
-
-/// One entry for each success, and no other; the balance is their sum.
-fn check_ledger(shop: &Shop, stories: &[Story]) {
-    let entries = shop.all("balance-history");
-    let posted = |entry: &Value| (text(&entry["payment_id"]), text(&entry["type"]), entry["amount"].as_u64());
-    let mut found: Vec<_> = entries.iter().map(posted).collect();
+    let mut found: Vec<String> =
+        lines.iter().filter(is_return).map(|line| line.payment.expect("a payment").to_string()).collect();
     found.sort();
-    let paid = stories.iter().filter(|story| end(story).status == "SUCCESSFUL");
-    let mut expected: Vec<_> =
-        paid.map(|story| (story.id().to_owned(), "PAYMENT".to_owned(), Some(story.minor))).collect();
-    expected.sort();
-    assert_same("entries of payments that ask their customers", &found, &expected);
-    let balance = shop.balance();
-    let amounts = ["available", "pending"].map(|member| balance[member].as_u64().expect("an amount"));
-    let sum: u64 = expected.iter().filter_map(|(_, _, minor)| *minor).sum();
-    assert_eq!(amounts.iter().sum::<u64>(), sum, "{balance}");
-}
-
-/// One activity for each success and each void, and no other.
-fn check_activity(shop: &Shop, stories: &[Story]) {
-    let activities = shop.all("list-activity-logs");
-    let mut found: Vec<[String; 2]> =
-        activities.iter().map(|entry| [text(&entry["object_id"]), text(&entry["activity_type"])]).collect();
-    found.sort();
-    let expected = |story: &Story| match end(story).status.as_str() {
-        "SUCCESSFUL" => Some([story.id().to_owned(), "PAYMENT_CAPTURED".to_owned()]),
-        "VOIDED" => Some([story.id().to_owned(), "PAYMENT_VOIDED".to_owned()]),
-        _ => None,
+    let is_released = |payment: &Value| {
+        !payment["late_success"].is_null() || (payment["status"] == "VOIDED" && !payment["authorized_at"].is_null())
     };
-    let mut expected: Vec<[String; 2]> = stories.iter().filter_map(expected).collect();
-    expected.sort();
-    assert_same("activity of payments that ask their customers", &found, &expected);
+    let found: Vec<&str> = found.iter().map(String::as_str).collect();
+    assert_same("money given back in the sandbox's book", &found, &ids(shown, is_released));
+}
+
+/// The sorted ids of the payments for which this holds.
+fn ids(shown: &Shown, is_chosen: impl Fn(&Value) -> bool) -> Vec<&str> {
+    let mut ids: Vec<&str> =
+        shown.of(&PAYMENT).filter(|payment| is_chosen(payment)).map(|payment| text(payment, PAYMENT.id)).collect();
+    ids.reverse(); // They are listed newest first.
+    ids
 }

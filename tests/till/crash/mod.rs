@@ -25,7 +25,6 @@ mod sandbox;
 mod calendar;
 mod customer_story;
 mod customer;
-mod customer_book;
 mod customers;
 mod round;
 mod stop;
