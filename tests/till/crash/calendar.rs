@@ -68,7 +68,7 @@ impl Calendar {
         let minor = 1_000 + u64::try_from(self.asked.len()).expect("few");
         self.asked.insert(minor, false);
         let body = json!({ "merchant_id": self.shop.merchant_id, "amount": minor });
-        answered(&self.operator.post(&format!("/admin/{endpoint}"), &body))?;
+        read_answer(&self.operator.post(&format!("/admin/{endpoint}"), &body))?;
         self.asked.insert(minor, true);
         Some(())
     }
@@ -78,20 +78,20 @@ impl Calendar {
         let card = json!({
             "number": "4242424242424242", "name": "Ada Example", "expiration_date": "12/49", "security_code": "123",
         });
-        let token = answered(&self.shop.sdk("tokenize-card", &card))?;
+        let token = read_answer(&self.shop.sdk("tokenize-card", &card))?;
         let chosen = json!({ "amount": minor, "currency": "THB", "payment_method": "CARD", "token": token });
-        let session = answered(&self.shop.sdk("select-payment-method", &chosen))?;
+        let session = read_answer(&self.shop.sdk("select-payment-method", &chosen))?;
         let session = session.as_str().expect("an id");
-        let payment = answered(&self.shop.initiate(session, minor, &json!({})))?;
+        let payment = read_answer(&self.shop.initiate(session, minor, &json!({})))?;
         self.payments.push(payment.as_str().expect("an id").to_owned());
         Some(())
     }
 
     fn advance(&mut self) -> Option<()> {
-        let now = answered(&self.find())?["test_clock"]["now"].as_u64().expect("a time");
+        let now = read_answer(&self.find())?["test_clock"]["now"].as_u64().expect("a time");
         let to = now + self.dice.between(1, DAYS_MAX * DAY_SECONDS);
         let body = json!({ "merchant_id": self.shop.merchant_id, "to": to });
-        answered(&self.operator.post("/admin/advance-clock", &body))?;
+        read_answer(&self.operator.post("/admin/advance-clock", &body))?;
         self.reached = to;
         self.advances += 1;
         Some(())
@@ -105,9 +105,9 @@ impl Calendar {
     pub(super) fn check(&mut self) {
         let now = self.find().ok()["test_clock"]["now"].as_u64().expect("a time");
         assert!(now >= self.reached, "the clock is at {now} and was advanced to {}", self.reached);
-        let shown = Shown::read(&self.shop, false);
+        let shown = Shown::read(&self.shop);
         shown.check_follows(&self.shown, &BTreeSet::new());
-        let entries: Vec<&Value> = shown.of(&ENTRY).collect();
+        let entries: Vec<&Value> = shown.objects(&ENTRY).collect();
         self.check_amounts(&entries);
         let paid: BTreeSet<&str> = entries.iter().filter_map(|entry| entry[PAYMENT.id].as_str()).collect();
         let lost: Vec<&String> = self.payments.iter().filter(|payment| !paid.contains(payment.as_str())).collect();
@@ -136,7 +136,7 @@ impl Calendar {
 }
 
 /// The answer; None when the server no longer answers.
-pub(super) fn answered(answer: &ApiAnswer) -> Option<Value> {
+pub(super) fn read_answer(answer: &ApiAnswer) -> Option<Value> {
     if matches!(answer.status, 0 | 503) {
         return None;
     }

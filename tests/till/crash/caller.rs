@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, TestDice, merged, thb};
 
-use super::calendar::answered;
+use super::calendar::read_answer;
 use super::call_record::{CallClients, CallEffect, CallOutcome, CallRecord, LoadCall};
 use super::cards::{CARDS, REFUSING_CAPTURES};
 use super::cashier::Cashier;
@@ -128,7 +128,7 @@ impl LoadCaller {
         let card = json!({
             "number": number, "name": "Ada Example", "expiration_date": "12/49", "security_code": "123", "usage": usage,
         });
-        let token = answered(&self.clients.shop.sdk("tokenize-card", &card))?;
+        let token = read_answer(&self.clients.shop.sdk("tokenize-card", &card))?;
         token.as_str().filter(|token| token.contains('_')).map(str::to_owned)
     }
 

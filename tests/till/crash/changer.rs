@@ -156,7 +156,7 @@ impl Changer {
     pub(super) fn remember(&mut self, call: &LoadCall, answer: &Value) {
         match &call.effect {
             CallEffect::Record(record, change) if *record == self.own_record() => {
-                self.own = ExpectedRecord::after(self.own.take(), change);
+                self.own = ExpectedRecord::apply(self.own.take(), change);
             }
             CallEffect::Record(record, RecordChange::Added(item)) => self.shared.push((record.clone(), item.clone())),
             CallEffect::Record(_, RecordChange::Removed(item)) => self.shared.retain(|(_, known)| known != item),

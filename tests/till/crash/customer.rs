@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::harness::{ApiAnswer, Client, PATIENCE, RawAnswer, Server, Shop, TestDice, first_answer, merged};
 use crate::pages::browser::{Browser, CHALLENGED, METHODS, enable};
 
-use super::calendar::answered;
+use super::calendar::read_answer;
 use super::customer_story::{Deed, Heard, Story};
 use super::object_kind::PAYMENT;
 use super::reckoning::find;
@@ -58,7 +58,7 @@ impl Customer {
         let is_card = method == "CARD";
         let token = if is_card { self.tokenize()? } else { Value::Null };
         let chosen = json!({ "amount": minor, "currency": "THB", "payment_method": method, "token": token });
-        let session = answered(&self.shop.sdk("select-payment-method", &chosen))?;
+        let session = read_answer(&self.shop.sdk("select-payment-method", &chosen))?;
         let capture = !(is_card && self.dice.in_hundred(20));
         let more = json!({ "external_id": format!("order-{}", self.stories.len()), "capture": capture });
         let body = merged(&self.shop.initiation(session.as_str().expect("an id"), minor), &more);
@@ -75,19 +75,19 @@ impl Customer {
         let card = json!({
             "number": CHALLENGED, "name": "Ada Example", "expiration_date": "12/49", "security_code": "123",
         });
-        answered(&self.shop.sdk("tokenize-card", &card))
+        read_answer(&self.shop.sdk("tokenize-card", &card))
     }
 
     fn go_through(&mut self, story: &mut Story) -> Option<()> {
-        let made = answered(&self.shop.call("initiate-payment-flow", &story.body))?;
+        let made = read_answer(&self.shop.call("initiate-payment-flow", &story.body))?;
         story.payment = Some(made.as_str().expect("an id").to_owned());
         let page = self.page_of(story)?;
         self.do_something(story, &page)?;
-        if story.done(false).is_some() && !story.may_be_acted() && self.dice.in_hundred(50) {
+        if story.acknowledged_end().is_some() && !story.may_be_acted() && self.dice.in_hundred(50) {
             let heard = self.complete(story, Deed::Succeed);
             assert_ne!(heard, Heard::Refused, "nobody acted before: {story:?}");
             story.late = Some(heard);
-            heard.answered()?;
+            heard.go_on()?;
         }
         self.come_back(story).map(|_| ())
     }
@@ -95,7 +95,7 @@ impl Customer {
     /// The path of the page on which the customer acts, once there is one.
     fn page_of(&self, story: &Story) -> Option<String> {
         loop {
-            let payment = answered(&self.find(story))?;
+            let payment = read_answer(&self.find(story))?;
             if payment["next_action"].is_object() {
                 return self.page_in(&payment);
             }
@@ -153,9 +153,9 @@ impl Customer {
             Deed::Succeed | Deed::Fail | Deed::Cancel => self.post(page, deed),
             Deed::GiveUp => {
                 let body = json!({ "payment_session_id": story.body["payment_session_id"] });
-                heard(&self.shop.sdk("cancel-payment-session", &body))
+                read_outcome(&self.shop.sdk("cancel-payment-session", &body))
             }
-            Deed::Void => heard(&self.shop.call("void-payment", &json!({ "payment_id": story.id() }))),
+            Deed::Void => read_outcome(&self.shop.call("void-payment", &json!({ "payment_id": story.id() }))),
             Deed::LeaveAlone => self.leave_alone(story),
         }
     }
@@ -175,14 +175,14 @@ impl Customer {
         let body = json!({
             "merchant_id": self.shop.merchant_id, "payment_id": story.id(), "outcome": act.words().1,
         });
-        heard(&self.operator.post("/admin/complete-action", &body))
+        read_outcome(&self.operator.post("/admin/complete-action", &body))
     }
 
     fn leave_alone(&self, story: &Story) -> Heard {
-        let Some(payment) = answered(&self.find(story)) else { return Heard::Nothing };
+        let Some(payment) = read_answer(&self.find(story)) else { return Heard::Nothing };
         let to = payment["expires_at"].as_u64().expect("the action is open") + 1;
         let body = json!({ "merchant_id": self.shop.merchant_id, "to": to });
-        heard(&self.operator.post("/admin/advance-clock", &body))
+        read_outcome(&self.operator.post("/admin/advance-clock", &body))
     }
 
     /// Follows the way back to the shop.
@@ -199,7 +199,7 @@ impl Customer {
         }
         let ask = || {
             let payment = self.shop.payment(story.id());
-            let is_untouched = story.done(true).is_none() && story.done(false).is_none();
+            let is_untouched = story.acknowledged_act().is_none() && story.acknowledged_end().is_none();
             if let Some(page) = self.page_in(&payment).filter(|_| is_untouched) {
                 story.note(Deed::Succeed, self.post(&page, Deed::Succeed)).expect("the server is there");
             }
@@ -212,7 +212,7 @@ impl Customer {
             story.late = Some(Heard::Done);
         }
         if story.succeeds_after(payment["status"].as_str().expect("a word")) {
-            self.returned(story);
+            self.wait_for_return(story);
         }
     }
 
@@ -223,7 +223,7 @@ impl Customer {
     }
 
     /// The payment, once its late success is given back.
-    pub(super) fn returned(&self, story: &Story) -> Value {
+    pub(super) fn wait_for_return(&self, story: &Story) -> Value {
         let is_back = |payment: &Value| payment["late_success"]["returned_at"].is_u64();
         first_answer(PATIENCE, "a late success is not given back", || self.shop.payment(story.id()), is_back)
     }
@@ -236,7 +236,7 @@ impl Customer {
 
 /// Reads the answer to a call that answers a boolean, or that the payment does not permit.
 #[track_caller]
-fn heard(answer: &ApiAnswer) -> Heard {
+fn read_outcome(answer: &ApiAnswer) -> Heard {
     match (answer.status, &answer.body) {
         (200, Value::Bool(true)) => Heard::Done,
         (200, Value::Bool(false)) => Heard::Refused,

@@ -60,7 +60,7 @@ pub(super) enum Heard {
 
 impl Heard {
     /// None without an answer.
-    pub(super) fn answered(self) -> Option<()> {
+    pub(super) fn go_on(self) -> Option<()> {
         (self != Heard::Nothing).then_some(())
     }
 }
@@ -89,16 +89,25 @@ impl Story {
 
     /// Records what was heard; None when there was no answer. One act and one other end are acknowledged at most.
     pub(super) fn note(&mut self, deed: Deed, heard: Heard) -> Option<()> {
-        let before = self.done(deed.is_act()).filter(|_| heard == Heard::Done);
+        let before = if deed.is_act() { self.acknowledged_act() } else { self.acknowledged_end() };
+        let before = before.filter(|_| heard == Heard::Done);
         assert_eq!(before, None, "{deed:?} was acknowledged as well: {self:?}");
         self.asked.push((deed, heard));
-        heard.answered()
+        heard.go_on()
     }
 
-    /// The acknowledged act of the customer, or the other end.
-    pub(super) fn done(&self, is_act: bool) -> Option<Deed> {
-        let done = self.asked.iter().filter(|(_, heard)| *heard == Heard::Done);
-        done.map(|(deed, _)| *deed).find(|deed| deed.is_act() == is_act)
+    /// The act of the customer that was acknowledged.
+    pub(super) fn acknowledged_act(&self) -> Option<Deed> {
+        self.acknowledged_deeds().find(|deed| deed.is_act())
+    }
+
+    /// The other end that was acknowledged.
+    pub(super) fn acknowledged_end(&self) -> Option<Deed> {
+        self.acknowledged_deeds().find(|deed| !deed.is_act())
+    }
+
+    fn acknowledged_deeds(&self) -> impl Iterator<Item = Deed> {
+        self.asked.iter().filter(|(_, heard)| *heard == Heard::Done).map(|(deed, _)| *deed)
     }
 
     /// True when the customer may have acted.
@@ -109,7 +118,7 @@ impl Story {
     /// True when the payment may have this status: by the other end that was acknowledged, else by the acknowledged act,
     /// or by anything that may have been done without an answer.
     pub(super) fn may_end_as(&self, status: &str) -> bool {
-        let (act, other) = (self.done(true), self.done(false));
+        let (act, other) = (self.acknowledged_act(), self.acknowledged_end());
         let is_possible = |deed: Deed, heard: Heard| match (deed.is_act(), heard) {
             (_, Heard::Refused) => false,
             (true, _) => other.is_none() && act.is_none_or(|act| act == deed),
@@ -124,6 +133,6 @@ impl Story {
         let by_itself = status == "EXPIRED" && self.minor % 100 == 94 && !self.is_card && !self.may_be_acted();
         let is_released = status == "VOIDED" && self.body["capture"] == false;
         let is_ended = !Deed::Succeed.statuses().contains(&status) && !is_released;
-        by_itself || self.late == Some(Heard::Done) || (self.done(true) == Some(Deed::Succeed) && is_ended)
+        by_itself || self.late == Some(Heard::Done) || (self.acknowledged_act() == Some(Deed::Succeed) && is_ended)
     }
 }

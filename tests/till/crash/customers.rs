@@ -82,7 +82,7 @@ fn check_end(customer: &Customer, story: &mut Story) {
     let is_late = !payment["late_success"].is_null();
     assert!(is_late || story.late != Some(Heard::Done), "the late success of {story:?} is lost: {payment}");
     if is_late {
-        payment = customer.returned(story);
+        payment = customer.wait_for_return(story);
     }
     let shop = format!("https://shop.example/done?payment_id={}", story.id());
     assert_eq!(customer.sent_to(story), Some(shop), "{story:?}");
@@ -91,7 +91,7 @@ fn check_end(customer: &Customer, story: &mut Story) {
 
 /// Checks that each payment is there once, and its money as well; the shop was told of nothing twice.
 fn check_shown(customer: &mut Customer, book: &RocksBook) {
-    let shown = Shown::read(&customer.shop, false);
+    let shown = Shown::read(&customer.shop);
     shown.check_follows(&customer.shown, &BTreeSet::new());
     let mut made: Vec<&str> = customer.stories.iter().map(Story::id).collect();
     made.sort_unstable();
@@ -127,7 +127,7 @@ fn check_given_back(lines: &[BookLine], shown: &Shown) {
 /// The sorted ids of the payments for which this holds.
 fn ids(shown: &Shown, is_chosen: impl Fn(&Value) -> bool) -> Vec<&str> {
     let mut ids: Vec<&str> =
-        shown.of(&PAYMENT).filter(|payment| is_chosen(payment)).map(|payment| text(payment, PAYMENT.id)).collect();
+        shown.objects(&PAYMENT).filter(|payment| is_chosen(payment)).map(|payment| text(payment, PAYMENT.id)).collect();
     ids.reverse(); // They are listed newest first.
     ids
 }

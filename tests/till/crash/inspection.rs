@@ -27,7 +27,7 @@ pub(super) fn inspect(server: &Server, merchants: &[LoadedMerchant], truths: &mu
     for (merchant, truth) in merchants.iter().zip(truths) {
         let shop = merchant.shop.on(server);
         check_disputes_of_cards(&shop);
-        let shown = Shown::read(&shop, merchant.settles_soon);
+        let shown = if merchant.settles_soon { Shown::read_settled(&shop) } else { Shown::read(&shop) };
         shown.check_follows(&truth.shown, &truth.removed);
         for kind in MADE {
             check_objects(kind, &shown, truth);
@@ -82,8 +82,8 @@ fn check_disputes_of_cards(shop: &Shop) {
 /// Each object that a call has made is listed once, unless it was removed, and has the attributes that were
 /// acknowledged. The card alone opens disputes beside them.
 fn check_objects(kind: &'static ObjectKind, shown: &Shown, truth: &Truth) {
-    let found: BTreeMap<&str, &Value> = shown.of(kind).map(|object| (text(object, kind.id), object)).collect();
-    assert_eq!(found.len(), shown.of(kind).count(), "{} is listed once", kind.id);
+    let found: BTreeMap<&str, &Value> = shown.objects(kind).map(|object| (text(object, kind.id), object)).collect();
+    assert_eq!(found.len(), shown.objects(kind).count(), "{} is listed once", kind.id);
     for (id, attributes) in truth.objects(kind).filter(|(id, _)| !truth.removed.contains(*id)) {
         let object = found.get(id.as_str()).unwrap_or_else(|| panic!("{id} is not in {}", kind.list));
         check_attributes(object, attributes);
@@ -113,7 +113,7 @@ fn check_found(server: &Server, shop: &Shop, shown: &Shown, truth: &Truth) {
             let external_id = object["external_id"].as_str().filter(|_| kind.has_external_id());
             external_id.unwrap_or(text(object, kind.id)).to_owned()
         };
-        names.extend(shown.of(kind).map(|object| (kind, name(object), Some(text(object, kind.id)))));
+        names.extend(shown.objects(kind).map(|object| (kind, name(object), Some(text(object, kind.id)))));
         let absent = truth.absent.iter().filter(|(id, _)| *id == kind.id);
         names.extend(absent.map(|(_, name)| (kind, name.clone(), None)));
     }
@@ -132,7 +132,7 @@ fn check_found(server: &Server, shop: &Shop, shown: &Shown, truth: &Truth) {
 
 /// Sessions that no payment used are still active: a refused call has changed nothing.
 fn check_sessions(server: &Server, shop: &Shop, shown: &Shown, truth: &Truth) {
-    let used: BTreeSet<&str> = shown.of(&PAYMENT).map(|payment| text(payment, SESSION.id)).collect();
+    let used: BTreeSet<&str> = shown.objects(&PAYMENT).map(|payment| text(payment, SESSION.id)).collect();
     let idle: Vec<_> = truth.objects(&SESSION).filter(|(id, _)| !used.contains(id.as_str())).collect();
     in_parallel(&idle, |sessions| {
         let shop = shop.on(server);
@@ -149,7 +149,7 @@ fn check_sessions(server: &Server, shop: &Shop, shown: &Shown, truth: &Truth) {
 fn check_customers(shown: &Shown, truth: &Truth) {
     let pair =
         |payment: &Value| (truth.customers[text(payment, PAYMENT.id)].clone(), answer_text(&payment["customer_id"]));
-    let pairs: BTreeSet<(Option<String>, String)> = shown.of(&PAYMENT).map(pair).collect();
+    let pairs: BTreeSet<(Option<String>, String)> = shown.objects(&PAYMENT).map(pair).collect();
     let named: BTreeSet<&Option<String>> = pairs.iter().map(|(name, _)| name).collect();
     let own: BTreeSet<&String> = pairs.iter().map(|(_, own)| own).collect();
     assert_eq!((named.len(), own.len()), (pairs.len(), pairs.len()), "customers made twice or mixed up: {pairs:?}");
@@ -158,7 +158,7 @@ fn check_customers(shown: &Shown, truth: &Truth) {
 
 /// A key authenticates its merchant until it is revoked.
 fn check_keys(server: &Server, shown: &Shown, truth: &Truth) {
-    let keys: Vec<&Value> = shown.of(&KEY).collect();
+    let keys: Vec<&Value> = shown.objects(&KEY).collect();
     in_parallel(&keys, |keys| {
         let client = server.client();
         for key in keys {
@@ -174,7 +174,7 @@ fn check_keys(server: &Server, shown: &Shown, truth: &Truth) {
 /// Each call that causes an activity has caused it, and nothing but a switch of the plan is there twice.
 pub(super) fn check_activities(shown: &Shown, truth: &Truth) {
     let mut found = BTreeSet::new();
-    for activity in shown.of(&ACTIVITY).filter(|activity| activity["activity_type"] != "PLAN_SWITCHED") {
+    for activity in shown.objects(&ACTIVITY).filter(|activity| activity["activity_type"] != "PLAN_SWITCHED") {
         let object = activity["object_id"].as_str().unwrap_or_else(|| text(activity, "user_email"));
         assert!(found.insert((text(activity, "activity_type"), object)), "it is there twice: {activity}");
     }

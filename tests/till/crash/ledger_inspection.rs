@@ -24,18 +24,20 @@ static POSTED: [(&str, &ObjectKind, &str); 3] =
 
 /// Checks that each movement of money is in the ledger once, and no other, and that the balance follows from them.
 pub(super) fn check(shop: &Shop, shown: &Shown, truth: &Truth) {
-    let entries: Vec<&Value> = shown.of(&ENTRY).collect();
-    let mut found: Vec<Posted<'_>> = entries.iter().map(|entry| posted(entry)).collect();
+    let entries: Vec<&Value> = shown.objects(&ENTRY).collect();
+    let mut found: Vec<Posted<'_>> = entries.iter().map(|entry| summarize(entry)).collect();
     found.sort_unstable();
-    let mut expected: Vec<Posted<'_>> = shown.of(&PAYMENT).flat_map(|payment| of_payment(payment, truth)).collect();
-    expected
-        .extend(shown.of(&TOPUP).map(|topup| ("ADD_PREFUND", text(topup, TOPUP.id), amount(topup, "amount"), false)));
+    let mut expected: Vec<Posted<'_>> =
+        shown.objects(&PAYMENT).flat_map(|payment| of_payment(payment, truth)).collect();
+    expected.extend(
+        shown.objects(&TOPUP).map(|topup| ("ADD_PREFUND", text(topup, TOPUP.id), amount(topup, "amount"), false)),
+    );
     for (entry_type, kind, lost) in POSTED {
         let entry = |object| (entry_type, text(object, kind.id), amount(object, "amount"), object["status"] == lost);
-        expected.extend(shown.of(kind).map(entry));
+        expected.extend(shown.objects(kind).map(entry));
     }
     // An invoice is shown by its entry alone: the object that was made is compared with it elsewhere.
-    let invoices = shown.of(&INVOICE);
+    let invoices = shown.objects(&INVOICE);
     expected.extend(invoices.map(|entry| ("INVOICE", text(entry, INVOICE.id), amount(entry, "amount"), false)));
     expected.sort_unstable();
     assert_same("movements of money in the ledger", &found, &expected);
@@ -51,7 +53,7 @@ fn of_payment<'a>(payment: &'a Value, truth: &Truth) -> Vec<Posted<'a>> {
 }
 
 /// The entry, with the object that it was posted for.
-fn posted(entry: &Value) -> Posted<'_> {
+fn summarize(entry: &Value) -> Posted<'_> {
     let objects = [&TOPUP, &INVOICE, &PAYOUT, &REFUND, &DISPUTE, &PAYMENT];
     let object = objects.iter().find_map(|kind| entry[kind.id].as_str());
     let object = object.unwrap_or_else(|| panic!("an entry for nothing: {entry}"));

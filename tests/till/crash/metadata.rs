@@ -29,7 +29,7 @@ pub(super) struct ExpectedRecord {
 
 impl ExpectedRecord {
     /// The record after a change that was made once.
-    pub(super) fn after(before: Option<ExpectedRecord>, change: &RecordChange) -> Option<ExpectedRecord> {
+    pub(super) fn apply(before: Option<ExpectedRecord>, change: &RecordChange) -> Option<ExpectedRecord> {
         let mut record = before.unwrap_or_default();
         match change {
             RecordChange::AddedAgain => return Some(record),

@@ -74,7 +74,7 @@ fn initiate_and_kill(
 
 /// The number of acknowledged payments whose call the acquirer has not got.
 fn open(server: &Server, call_records: &[CallRecord]) -> usize {
-    let asked = sandbox::asked(&sandbox::open(server.data()));
+    let asked = sandbox::payments_of(&sandbox::open(server.data()));
     let acknowledged = call_records.iter().filter_map(|call_record| match &call_record.outcome {
         CallOutcome::Acknowledged(payment_id) if call_record.call.path == INITIATE => payment_id.as_str(),
         CallOutcome::Acknowledged(_) | CallOutcome::NotDone | CallOutcome::Unknown => None,

@@ -68,7 +68,7 @@ impl Round {
     /// Begins a round on a server that was started for it.
     pub(super) fn begin_on(server: Server, seed: u64) -> Round {
         let merchants = LoadedMerchant::of_a_round(&server);
-        let truths = merchants.iter().map(|merchant| Truth::of(&merchant.shop)).collect();
+        let truths = merchants.iter().map(|merchant| Truth::begin(&merchant.shop)).collect();
         let (mut dice, counts) = (TestDice::new(seed), Counts::default());
         let calendar = Calendar::begin(&server, dice.fork());
         let customers = Customers::begin(&server, &mut dice);

@@ -37,7 +37,7 @@ pub(super) fn open(data: &Path) -> RocksBook {
 }
 
 /// The payments that the acquirer was asked for.
-pub(super) fn asked(book: &RocksBook) -> BTreeSet<String> {
+pub(super) fn payments_of(book: &RocksBook) -> BTreeSet<String> {
     book.entries().filter_map(|line| line.expect("the book reads").payment).map(|id| id.to_string()).collect()
 }
 
@@ -77,13 +77,13 @@ pub(super) fn check_money(lines: &[BookLine], shown: &Shown, extent: Extent) {
     let mut found: Vec<(String, Option<AuthorizationState>)> =
         authorizations.map(|line| (line.payment.expect("a payment").to_string(), approval(line))).collect();
     found.sort_by(|one, other| one.0.cmp(&other.0));
-    let mut authorized: Vec<&str> = shown.of(&PAYMENT).map(|payment| text(payment, PAYMENT.id)).collect();
+    let mut authorized: Vec<&str> = shown.objects(&PAYMENT).map(|payment| text(payment, PAYMENT.id)).collect();
     authorized.reverse(); // They are listed newest first.
     let ids: Vec<&str> = found.iter().map(|(id, _)| id.as_str()).collect();
     assert_same("authorizations in the sandbox's book", &ids, &authorized);
-    let posted = posted(shown);
+    let posted = sum_entries(shown);
     let payments: BTreeMap<&str, &Value> =
-        shown.of(&PAYMENT).map(|payment| (text(payment, PAYMENT.id), payment)).collect();
+        shown.objects(&PAYMENT).map(|payment| (text(payment, PAYMENT.id), payment)).collect();
     for (id, state) in &found {
         let (captured, refunded) = posted.get(id.as_str()).copied().unwrap_or_default();
         let Some(state) = state else {
@@ -105,9 +105,9 @@ pub(super) fn check_money(lines: &[BookLine], shown: &Shown, extent: Extent) {
 
 /// The captured and the refunded amount of each payment that was captured, as the ledger has them. A reversal cancels the
 /// capture.
-fn posted(shown: &Shown) -> BTreeMap<&str, (u64, u64)> {
+fn sum_entries(shown: &Shown) -> BTreeMap<&str, (u64, u64)> {
     let mut posted: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-    for entry in shown.of(&ENTRY).filter(|entry| entry["type"] == "PAYMENT" || entry["type"] == "REFUND") {
+    for entry in shown.objects(&ENTRY).filter(|entry| entry["type"] == "PAYMENT" || entry["type"] == "REFUND") {
         let (captured, refunded) = posted.entry(text(entry, PAYMENT.id)).or_default();
         let (minor, is_canceled) = (amount(entry, "amount"), entry["status"] == "CANCELED");
         let is_capture = entry["type"] == "PAYMENT";
@@ -122,15 +122,15 @@ fn check_lines(lines: &[BookLine], truth: &Truth) {
     let mut found: Vec<LineSummary> = lines.iter().map(summary).collect();
     found.sort();
     let mut expected: Vec<LineSummary> =
-        truth.shown.of(&PAYMENT).flat_map(|payment| expected_lines(payment, truth)).collect();
-    for refund in truth.shown.of(&REFUND) {
+        truth.shown.objects(&PAYMENT).flat_map(|payment| expected_lines(payment, truth)).collect();
+    for refund in truth.shown.objects(&REFUND) {
         let raw = text(refund, REFUND.id).strip_prefix("rfn_").expect("the id of a refund");
         let step = format!("refund/{raw}");
         expected.push((text(refund, PAYMENT.id).to_owned(), step, refund["status"] == "SUCCESSFUL"));
     }
     let paid =
         |payout: &Value| (text(payout, PAYOUT.id).to_owned(), "pay".to_owned(), payout["status"] == "SUCCESSFUL");
-    expected.extend(truth.shown.of(&PAYOUT).map(paid));
+    expected.extend(truth.shown.objects(&PAYOUT).map(paid));
     expected.sort();
     assert_same("calls in the sandbox's book", &found, &expected);
 }

@@ -33,20 +33,23 @@ const FINAL: [&str; 11] = [
 pub(super) struct Shown(BTreeMap<&'static str, Vec<Value>>);
 
 impl Shown {
-    /// Reads all lists, once nothing in them is on its way. Of a merchant whose captures settle soon, no entry is on
-    /// hold then except those of open disputes.
-    pub(super) fn read(shop: &Shop, settles_soon: bool) -> Shown {
-        let mut shown = Shown::default();
-        for kind in LISTED.into_iter().filter(|kind| kind.id != ENTRY.id) {
-            let list = || shop.all(kind.list);
+    /// Reads all lists, once the acquirer has answered every call for what is in them.
+    pub(super) fn read(shop: &Shop) -> Shown {
+        let read_list = |kind: &ObjectKind| {
             let end = format!("an end of everything in {}", kind.list);
-            let entries = eventually(&end, list, |entries| !entries.iter().any(is_on_its_way));
-            shown.0.insert(kind.list, entries);
-        }
-        let open = shown.of(&DISPUTE).filter(|dispute| dispute["closed_at"].is_null());
+            eventually(&end, || shop.all(kind.list), |objects| !objects.iter().any(is_on_its_way))
+        };
+        Shown(LISTED.into_iter().map(|kind| (kind.list, read_list(kind))).collect())
+    }
+
+    /// Reads them, once no entry is on hold any more except those of open disputes: of a merchant whose captures settle
+    /// soon.
+    pub(super) fn read_settled(shop: &Shop) -> Shown {
+        let mut shown = Shown::read(shop);
+        let open = shown.objects(&DISPUTE).filter(|dispute| dispute["closed_at"].is_null());
         let open: BTreeSet<&str> = open.map(|dispute| text(dispute, DISPUTE.id)).collect();
         let is_of_open = |entry: &Value| entry["dispute_id"].as_str().is_some_and(|id| open.contains(id));
-        let is_due = |entry: &Value| settles_soon && entry["status"] == "ON_HOLD" && !is_of_open(entry);
+        let is_due = |entry: &Value| entry["status"] == "ON_HOLD" && !is_of_open(entry);
         let list = || shop.all(ENTRY.list);
         let entries = eventually("the settlement of what is due", list, |entries| !entries.iter().any(is_due));
         shown.0.insert(ENTRY.list, entries);
@@ -54,7 +57,7 @@ impl Shown {
     }
 
     /// The objects of a kind.
-    pub(super) fn of<'a>(&'a self, kind: &'static ObjectKind) -> impl Iterator<Item = &'a Value> {
+    pub(super) fn objects<'a>(&'a self, kind: &'static ObjectKind) -> impl Iterator<Item = &'a Value> {
         self.0.get(kind.list).into_iter().flatten().filter(|entry| !entry[kind.id].is_null())
     }
 
@@ -62,10 +65,10 @@ impl Shown {
     /// removed since.
     pub(super) fn check_follows(&self, before: &Shown, removed: &BTreeSet<String>) {
         for kind in LISTED {
-            let ids: Vec<&str> = self.of(kind).map(|object| text(object, kind.id)).collect();
+            let ids: Vec<&str> = self.objects(kind).map(|object| text(object, kind.id)).collect();
             assert!(ids.windows(2).all(|pair| pair[0] > pair[1]), "{} is newest first, each once", kind.list);
-            let now: BTreeMap<&str, &Value> = ids.into_iter().zip(self.of(kind)).collect();
-            for object in before.of(kind).filter(|object| !removed.contains(text(object, kind.id))) {
+            let now: BTreeMap<&str, &Value> = ids.into_iter().zip(self.objects(kind)).collect();
+            for object in before.objects(kind).filter(|object| !removed.contains(text(object, kind.id))) {
                 let found = now.get(text(object, kind.id)).unwrap_or_else(|| panic!("lost: {object}"));
                 check_object_follows(kind, object, found);
             }

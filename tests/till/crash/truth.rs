@@ -42,7 +42,7 @@ pub(super) struct Truth {
 
 impl Truth {
     /// The state of a new merchant, which has one key.
-    pub(super) fn of(shop: &Shop) -> Truth {
+    pub(super) fn begin(shop: &Shop) -> Truth {
         let mut truth = Truth::default();
         truth.create(&KEY, &shop.key_id, Map::new());
         truth
@@ -74,7 +74,7 @@ impl Truth {
             CallEffect::Record(name, change) => {
                 let is_same = matches!(change, RecordChange::AddedAgain);
                 assert!(!is_same || *answer == false, "an item that is there is not added: {call:?}");
-                let after = ExpectedRecord::after(self.records.remove(name), change);
+                let after = ExpectedRecord::apply(self.records.remove(name), change);
                 self.records.extend(after.map(|record| (name.clone(), record)));
             }
             CallEffect::SelectsPlan(plan_id) => self.plan_id = Some(plan_id.clone()),
