@@ -115,8 +115,8 @@ impl Story {
         self.asked.iter().any(|(deed, heard)| deed.is_act() && *heard != Heard::Refused)
     }
 
-    /// True when the payment may have this status: by the other end that was acknowledged, else by the acknowledged act,
-    /// or by anything that may have been done without an answer.
+    /// True when the payment may have this status: by the other end that was acknowledged, else by the acknowledged
+    /// act, or by anything that may have been done without an answer.
     pub(super) fn may_end_as(&self, status: &str) -> bool {
         let (act, other) = (self.acknowledged_act(), self.acknowledged_end());
         let is_possible = |deed: Deed, heard: Heard| match (deed.is_act(), heard) {

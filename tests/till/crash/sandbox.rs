@@ -103,8 +103,8 @@ pub(super) fn check_money(lines: &[BookLine], shown: &Shown, extent: Extent) {
     }
 }
 
-/// The captured and the refunded amount of each payment that was captured, as the ledger has them. A reversal cancels the
-/// capture.
+/// The captured and the refunded amount of each payment that was captured, as the ledger has them. A reversal cancels
+/// the capture.
 fn sum_entries(shown: &Shown) -> BTreeMap<&str, (u64, u64)> {
     let mut posted: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for entry in shown.objects(&ENTRY).filter(|entry| entry["type"] == "PAYMENT" || entry["type"] == "REFUND") {
@@ -135,7 +135,8 @@ fn check_lines(lines: &[BookLine], truth: &Truth) {
     assert_same("calls in the sandbox's book", &found, &expected);
 }
 
-/// The calls for a payment itself. A payment that fails after its authorization fails by its own capture, and is voided.
+/// The calls for a payment itself. A payment that fails after its authorization fails by its own capture, and is
+/// voided.
 fn expected_lines(payment: &Value, truth: &Truth) -> Vec<LineSummary> {
     let id = text(payment, PAYMENT.id);
     let is_authorized = !payment["authorized_at"].is_null();
