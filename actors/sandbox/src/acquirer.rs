@@ -16,6 +16,7 @@ use super::answers::{OWN_PREFIX, authorization, cancellation, completion, found_
 use super::book_thread::{self, MillisClock, OnBroken};
 use super::cards::{AuthorizationPlan, Behaviour, Handling};
 use super::judgement::{BookRequest, BookRequestKind, PendingEnd, by_evidence};
+use super::played::PlayedAcquirer;
 use super::queue::{Answered, BookTask, PendingAnswer, RequestQueue};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, CancelRequest, Completion, EvidenceRequest,
@@ -79,70 +80,6 @@ impl SandboxAcquirer {
         let run = move || book_thread::run(&waiting, book, fill, &clock, &sent_to, &on_broken);
         let thread = Builder::new().name("sandbox-book".to_owned()).spawn(run)?;
         Ok(SandboxAcquirer { queue, thread: Some(thread), late_answers })
-    }
-
-    /// Ends a merchant's pending refund or payout, as the provider would, and sends the result; the answer is false
-    /// when none is pending under the reference.
-    ///
-    /// # Errors
-    /// [`AcquirerUnavailable`] in the answer: it may be ended or still pending.
-    pub fn end_pending(&self, merchant: MerchantId, reference: Reference, end: PendingEnd) -> AcquirerAnswer<bool> {
-        let waiting = self.queue.push(BookTask::EndPending { merchant, reference: reference.into_text(), end });
-        let late_answers = Arc::clone(&self.late_answers);
-        Box::pin(async move {
-            let answered = wait_for_answer(waiting).await?;
-            send_late(&late_answers, &answered);
-            Ok(answered.line.is_some())
-        })
-    }
-
-    /// The action with this id, for its page; none when there is no such action, or it is not given yet.
-    ///
-    /// # Errors
-    /// [`AcquirerUnavailable`] in the answer.
-    pub fn find_action(&self, id: ActionId) -> AcquirerAnswer<Option<ShownAction>> {
-        let found = self.find_shown(BookTask::Find(id.authorization()));
-        Box::pin(async move { Ok(found.await?.filter(|action| action.id == id)) })
-    }
-
-    /// The action of the payment that an id names, whatever its own id is: the book of a restored store asks again for
-    /// actions that it did not have.
-    ///
-    /// # Errors
-    /// [`AcquirerUnavailable`] in the answer.
-    pub fn find_action_of_same_payment(&self, id: ActionId) -> AcquirerAnswer<Option<ShownAction>> {
-        self.find_shown(BookTask::Find(id.authorization()))
-    }
-
-    /// The action on the wallet's page to which the text of a QR code leads; none when it is no text of the sandbox's.
-    ///
-    /// # Errors
-    /// [`AcquirerUnavailable`] in the answer.
-    pub fn find_bill(&self, qr_text: &str) -> AcquirerAnswer<Option<ShownAction>> {
-        self.find_shown(BookTask::FindBill(qr_text.to_owned()))
-    }
-
-    /// Records what a customer did on the page of an action, at most once and as long as the action is open, and sends
-    /// the result. The caller judges the deadline before, by the merchant's time.
-    ///
-    /// # Errors
-    /// [`AcquirerUnavailable`] in the answer: it may be recorded. Ask again: the answer is then [`ActResult::Nothing`].
-    pub fn act(&self, id: ActionId, outcome: ActionOutcome) -> AcquirerAnswer<ActResult> {
-        self.record_act(Act::OnPage(id, outcome))
-    }
-
-    /// Records what the customer of a merchant's payment did, also after the action was canceled: then a success is a
-    /// late one, which is sent until its money is given back, and anything else changes nothing at the acquirer.
-    ///
-    /// # Errors
-    /// [`AcquirerUnavailable`] in the answer: it may be recorded.
-    pub fn complete_action(
-        &self,
-        merchant: MerchantId,
-        payment: PaymentId,
-        outcome: ActionOutcome,
-    ) -> AcquirerAnswer<ActResult> {
-        self.record_act(Act::ByOperator(merchant, payment, outcome))
     }
 
     fn record_act(&self, act: Act) -> AcquirerAnswer<ActResult> {
@@ -249,6 +186,44 @@ impl Acquirer for SandboxAcquirer {
             let is_the_merchants = answered.line.as_ref().is_some_and(|line| line.merchant == merchant);
             Ok(if is_the_merchants { found_call(&answered) } else { None })
         })
+    }
+}
+
+impl PlayedAcquirer for SandboxAcquirer {
+    fn end_pending(&self, merchant: MerchantId, reference: Reference, end: PendingEnd) -> AcquirerAnswer<bool> {
+        let waiting = self.queue.push(BookTask::EndPending { merchant, reference: reference.into_text(), end });
+        let late_answers = Arc::clone(&self.late_answers);
+        Box::pin(async move {
+            let answered = wait_for_answer(waiting).await?;
+            send_late(&late_answers, &answered);
+            Ok(answered.line.is_some())
+        })
+    }
+
+    fn find_action(&self, id: ActionId) -> AcquirerAnswer<Option<ShownAction>> {
+        let found = self.find_shown(BookTask::Find(id.authorization()));
+        Box::pin(async move { Ok(found.await?.filter(|action| action.id == id)) })
+    }
+
+    fn find_action_of_same_payment(&self, id: ActionId) -> AcquirerAnswer<Option<ShownAction>> {
+        self.find_shown(BookTask::Find(id.authorization()))
+    }
+
+    fn find_bill(&self, qr_text: &str) -> AcquirerAnswer<Option<ShownAction>> {
+        self.find_shown(BookTask::FindBill(qr_text.to_owned()))
+    }
+
+    fn act(&self, id: ActionId, outcome: ActionOutcome) -> AcquirerAnswer<ActResult> {
+        self.record_act(Act::OnPage(id, outcome))
+    }
+
+    fn complete_action(
+        &self,
+        merchant: MerchantId,
+        payment: PaymentId,
+        outcome: ActionOutcome,
+    ) -> AcquirerAnswer<ActResult> {
+        self.record_act(Act::ByOperator(merchant, payment, outcome))
     }
 }
 

@@ -16,7 +16,7 @@ use super::behaviour_tests::{
 };
 use super::card_tests::ManualClock;
 use super::queue::BookTask;
-use super::{ActResult, ActionOutcome, ActionPage, SandboxAcquirer, ShownAction};
+use super::{ActResult, ActionOutcome, ActionPage, PlayedAcquirer, SandboxAcquirer, ShownAction};
 use crate::book::{MemoryBook, MerchantTotals, RocksBook, totals_by_merchant};
 
 const CHALLENGE: &str = "4000002760003184";

@@ -14,7 +14,7 @@ use till_domain::session::InstallmentPlan;
 use till_domain::text::Evidence;
 use till_storage::vault::CardNumber;
 
-use super::{ActionId, ActionOutcome, SandboxAcquirer};
+use super::{ActionId, ActionOutcome, PlayedAcquirer, SandboxAcquirer};
 use till_actors::acquirer::conformance::Conformance;
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, Completion, EvidenceRequest, FollowUpRequest,

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use super::behaviour_tests::{
     ClockGate, MERCHANT, NOW_MS, approved, authorize, card, decline_code, follow_up, is_done, lines, payment, wait,
 };
-use super::{PendingEnd, SandboxAcquirer};
+use super::{PendingEnd, PlayedAcquirer, SandboxAcquirer};
 use crate::book::{Book, BookOperation, MemoryBook, MerchantTotals, totals_by_merchant};
 
 const REFUND_WAITS: &str = "4000000000007726";

@@ -15,9 +15,11 @@ mod card_tests;
 mod cards;
 mod due_answers;
 mod judgement;
+mod played;
 mod queue;
 
 pub use acquirer::SandboxAcquirer;
 pub use actions::{ActResult, ShownAction};
 pub use book::{ActionId, ActionOutcome, ActionPage};
 pub use judgement::PendingEnd;
+pub use played::PlayedAcquirer;

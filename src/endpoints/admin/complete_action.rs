@@ -1,6 +1,6 @@
 //! `POST /admin/complete-action`
 
-use till_actors::acquirer::{Acquirer, AcquirerUnavailable, FoundCall, PaymentStep, Reference};
+use till_actors::acquirer::{AcquirerUnavailable, FoundCall, PaymentStep, Reference};
 use till_domain::command::{AuthorizationResult, Command, PendingObject};
 use till_domain::customer_action::ActionStage;
 use till_domain::ids::{IdOrExternalId, MerchantId, PaymentId};

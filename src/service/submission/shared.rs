@@ -16,7 +16,7 @@ use till_operate::archive::Archiver;
 use till_protocol::api_error::ApiError;
 use till_protocol::dispatch::{Call, CallsPerSecond, Reply};
 use till_protocol::fault::Fault;
-use till_sandbox::SandboxAcquirer;
+use till_sandbox::PlayedAcquirer;
 use till_storage::journal::read_record_time;
 use till_storage::rows::RowGate;
 use till_storage::shapes::MerchantReader;
@@ -59,8 +59,8 @@ pub struct ServiceParts {
     pub sdk_writes: SdkWrites,
     /// The addresses that webhooks may have.
     pub webhook_addresses: AddressPolicy,
-    /// The sandbox, for calls with which the operator plays the provider.
-    pub sandbox: Arc<SandboxAcquirer>,
+    /// The acquirer whose provider the operator plays.
+    pub sandbox: Arc<dyn PlayedAcquirer>,
     /// The notes for the next start, such as that effects and timers are paused.
     pub notes: Arc<dyn Notes>,
     /// The parts of a server on a disk.
@@ -143,10 +143,10 @@ impl Service {
         &self.webhook_tests
     }
 
-    /// The sandbox, for calls with which the operator plays the provider.
+    /// The acquirer whose provider the operator plays.
     #[must_use]
-    pub fn sandbox(&self) -> &SandboxAcquirer {
-        &self.parts.sandbox
+    pub fn sandbox(&self) -> &dyn PlayedAcquirer {
+        &*self.parts.sandbox
     }
 
     /// The notes for the next start.
