@@ -31,12 +31,13 @@ test: tools
 	@tools/ensure-postgres
 ifdef NEXTEST
 	status=0; \
-	cargo nextest run --workspace --no-fail-fast --test-threads $(TEST_THREADS) || status=1; \
+	cargo nextest run --workspace --no-fail-fast --test-threads $(TEST_THREADS) $$(tools/skip-volumes nextest) || status=1; \
+	tools/slowest-tests; \
 	tools/with-postgres cargo nextest run --workspace --no-fail-fast --profile postgres-short --test-threads $(TEST_THREADS) || status=1; \
 	tools/ensure-browser && ($(BROWSER_SHORT)) || status=1; \
 	exit $$status
 else
-	status=0; cargo test --workspace --no-fail-fast || status=1; tools/ensure-browser && ($(BROWSER_SHORT)) || status=1; exit $$status
+	status=0; cargo test --workspace --no-fail-fast -- $$(tools/skip-volumes test) || status=1; tools/ensure-browser && ($(BROWSER_SHORT)) || status=1; exit $$status
 endif
 endif
 

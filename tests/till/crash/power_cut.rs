@@ -1,7 +1,6 @@
 //! Power cuts: a server on a volume of its own that loses everything that was not synced, either while nothing is being
 //! written or in the midst of writing. `TILL_POWER_CUTS` sets the number of cuts of either kind, `TILL_CRASH_SEED`
-//! repeats the chances of a printed seed. Without root or loop devices the tests say so and do nothing, unless the
-//! number of cuts was asked for.
+//! repeats the chances of a printed seed. `make test` skips these tests on a machine without root or loop devices.
 
 use std::fs;
 use std::thread;
@@ -50,13 +49,13 @@ enum CutResult {
 
 #[test]
 fn a_power_cut_at_rest_loses_nothing_and_the_store_starts() {
-    let Some(outcomes) = cuts(CutMoment::AtRest) else { return };
+    let outcomes = cuts(CutMoment::AtRest);
     assert!(outcomes.iter().all(|outcome| *outcome == CutResult::Started), "{outcomes:?}");
 }
 
 #[test]
 fn a_power_cut_while_writing_loses_nothing_without_a_message() {
-    let Some(outcomes) = cuts(CutMoment::Writing) else { return };
+    let outcomes = cuts(CutMoment::Writing);
     for outcome in &outcomes {
         if let CutResult::Refused(reason) = outcome {
             assert!(reason.contains("are missing") || reason.contains("cannot be opened"), "{reason}");
@@ -64,28 +63,21 @@ fn a_power_cut_while_writing_loses_nothing_without_a_message() {
     }
 }
 
-/// Makes the cuts that the environment asks for. None when this machine cannot cut the power of a volume.
-fn cuts(moment: CutMoment) -> Option<Vec<CutResult>> {
-    let asked = std::env::var("TILL_POWER_CUTS").ok();
-    let mut left: u64 = asked.as_ref().map_or(2, |text| text.parse().expect("a number of cuts"));
+/// Makes the cuts that the environment asks for.
+fn cuts(moment: CutMoment) -> Vec<CutResult> {
+    let asked = std::env::var("TILL_POWER_CUTS");
+    let mut left: u64 = asked.map_or(2, |text| text.parse().expect("a number of cuts"));
     let mut dice = TestDice::new(TestDice::seed("TILL_CRASH_SEED"));
     let mut outcomes = Vec::new();
     while left > 0 {
-        let mut volume = match Volume::new(VOLUME_BYTES) {
-            Ok(volume) => volume,
-            Err(reason) if asked.is_none() => {
-                println!("no power is cut: this machine makes no volume ({reason})");
-                return None;
-            }
-            Err(reason) => panic!("no volume can be made: {reason}"),
-        };
+        let mut volume = Volume::made(VOLUME_BYTES);
         let seed = dice.number();
         let ended = cuts_of_a_volume(&mut volume, moment, left.min(CUTS_EACH), seed);
         println!("{moment:?}, {left} cuts left: seed {seed}: {ended:?}");
         left -= u64::try_from(ended.len()).expect("a few");
         outcomes.extend(ended);
     }
-    Some(outcomes)
+    outcomes
 }
 
 /// Makes cuts of one volume until a start is refused.
@@ -121,7 +113,7 @@ fn cut_once(round: &mut Round, volume: &Volume, moment: CutMoment, cut: u64) -> 
     let call_records = load::until(&mut round.server, callers, |server| {
         thread::sleep(lasts);
         if moment == CutMoment::Writing {
-            volume.break_off().expect("the power can be cut");
+            volume.break_off();
             thread::sleep(AFTER_CUT);
             assert!(server.ended_by_itself(PATIENCE), "a server that cannot write ends");
         }

@@ -52,7 +52,7 @@ fn reads_go_on(shop: &Shop, payment: &str) {
 
 #[test]
 fn a_file_system_under_load_cannot_be_remounted_read_only() {
-    let Some(disk) = Volume::if_possible(512 * MIB) else { return };
+    let disk = Volume::made(512 * MIB);
     let mut server = start().server_in(&disk.path().join("data"));
     let (shop, acknowledged) = (server.shop(), Arc::default());
     let load = WritingLoad::start(&shop, &acknowledged);
@@ -68,7 +68,7 @@ fn a_file_system_under_load_cannot_be_remounted_read_only() {
 
 #[test]
 fn a_read_only_mount_refuses_writes_until_it_is_removed() {
-    let Some(disk) = Volume::if_possible(512 * MIB) else { return };
+    let disk = Volume::made(512 * MIB);
     let mut server = start().server_in(&disk.path().join("data"));
     let (shop, acknowledged) = (server.shop(), Arc::<Acknowledged>::default());
     let payment = shop.pay(100);
@@ -94,7 +94,7 @@ fn a_read_only_mount_refuses_writes_until_it_is_removed() {
 
 #[test]
 fn a_start_on_a_read_only_file_system_is_refused_by_reason() {
-    let Some(disk) = Volume::if_possible(256 * MIB) else { return };
+    let disk = Volume::made(256 * MIB);
     let data = disk.path().join("data");
     let mut server = start().server_in(&data);
     let shop = server.shop();

@@ -4,11 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use serde_json::{Value, json};
 
-use crate::harness::{ApiAnswer, Server, Shop, Start, Volume, merged};
-
-use super::MIB;
-use super::filler::Filler;
-use super::load::verify;
+use crate::harness::{ApiAnswer, Server, Shop, Start, merged};
 
 #[track_caller]
 fn is_not_done(answer: &ApiAnswer) {
@@ -19,7 +15,7 @@ fn is_not_done(answer: &ApiAnswer) {
 
 /// Checks that a merchant can change nothing, and read everything.
 #[track_caller]
-fn writes_are_refused(server: &Server, shop: &Shop, session: &str, payment: &str) {
+pub(super) fn writes_are_refused(server: &Server, shop: &Shop, session: &str, payment: &str) {
     let before = shop.picture(&[payment, session]);
     is_not_done(&shop.initiate(session, 100, &json!({})));
     is_not_done(&shop.call("invite-user", &json!({ "email": "ada@shop.example" })));
@@ -59,7 +55,7 @@ fn urgent_changes_are_made(server: &Server, shop: &Shop, webhook: &str) {
 
 /// The answer of a call that may have to be repeated, since it was decided on a change that was refused.
 #[track_caller]
-fn done(call: impl Fn() -> ApiAnswer) -> Value {
+pub(super) fn done(call: impl Fn() -> ApiAnswer) -> Value {
     let answer = (0..10).map(|_| call()).find(|answer| answer.status != 503);
     answer.expect("it is done at the latest the tenth time").ok()
 }
@@ -84,51 +80,4 @@ fn while_the_reserve_is_used_up_writes_fail_and_reads_succeed() {
     let shop = shop.on(&server);
     let paid = shop.initiate(&session, 100, &json!({})).id();
     assert_eq!(shop.settled(&paid)["status"], "SUCCESSFUL");
-}
-
-#[test]
-fn a_full_disk_refuses_writes_only_until_there_is_space() {
-    let Some(disk) = Volume::if_possible(256 * MIB) else { return };
-    let start = Start::default().with("TILL_DISK_RESERVE_BYTES", &(64 * MIB).to_string());
-    let mut server = start.server_in(&disk.path().join("data"));
-    let shop = server.shop();
-    let (payment, session) = (shop.pay(100), shop.session(100));
-    for round in 0..3 {
-        let filler = Filler::leaving(&disk.path(), 32 * MIB);
-        // The measurement of the free space may be a moment old, so some writes may still be done.
-        let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
-        while shop.call("add-to-metadata-set", &json!({ "key": "a", "value": round })).status == 200 {
-            assert!(std::time::Instant::now() < until, "nothing is refused");
-            shop.call("remove-from-metadata-set", &json!({ "key": "a", "value": round }));
-        }
-        writes_are_refused(&server, &shop, &session, &payment);
-        let of_shop = json!({ "merchant_id": shop.merchant_id });
-        assert_eq!(done(|| server.admin("suspend-merchant", &of_shop)), true, "there are 8 MiB for the operator");
-        assert_eq!(done(|| server.admin("resume-merchant", &of_shop)), true);
-        drop(filler);
-        let again = || shop.call("add-to-metadata-set", &json!({ "key": "b", "value": round }));
-        while again().status == 503 {
-            assert!(std::time::Instant::now() < until, "it is refused for ever");
-        }
-        assert_eq!(again().ok(), Value::Bool(false), "it was added");
-    }
-    assert_eq!(shop.settled(&shop.initiate(&session, 100, &json!({})).id())["status"], "SUCCESSFUL");
-    verify(&mut server);
-}
-
-#[test]
-fn a_stop_on_a_disk_that_is_full_ends_with_0_and_loses_nothing() {
-    let Some(disk) = Volume::if_possible(128 * MIB) else { return };
-    let data = disk.path().join("data");
-    let start = Start::default().with("TILL_DISK_RESERVE_BYTES", &MIB.to_string());
-    let mut server = start.server_in(&data);
-    let shop = server.shop();
-    let payment = shop.pay(100);
-    (0..50).for_each(|_| drop(shop.pay(100)));
-    let filler = Filler::leaving(&disk.path(), 0);
-    assert!(server.stop(), "everything acknowledged is on the disk");
-    drop(filler);
-    let mut server = start.server_in(&data);
-    assert_eq!(shop.on(&server).settled(&payment)["status"], "SUCCESSFUL");
-    verify(&mut server);
 }

@@ -41,6 +41,12 @@ impl Volume {
         Ok(volume)
     }
 
+    /// A new volume.
+    #[track_caller]
+    pub(crate) fn made(bytes: u64) -> Volume {
+        Volume::new(bytes).unwrap_or_else(|reason| panic!("this machine makes no volume: {reason}"))
+    }
+
     /// A new volume; None, with a line that gives the reason, where that is not possible.
     pub(crate) fn if_possible(bytes: u64) -> Option<Volume> {
         let made = Volume::new(bytes);
@@ -88,9 +94,10 @@ impl Volume {
         self.mount().expect("what a cut leaves can be mounted");
     }
 
-    /// Makes every write and every sync fail from now on; None where the system cannot.
-    pub(crate) fn break_off(&self) -> Option<()> {
-        self.shut_down(FINISH_FIRST).ok().map(|_| ())
+    /// Makes every write and every sync fail from now on.
+    #[track_caller]
+    pub(crate) fn break_off(&self) {
+        self.shut_down(FINISH_FIRST).expect("the file system can be shut down");
     }
 
     /// Unmounts the volume and repairs it after a shutdown. No file on it may be open.
