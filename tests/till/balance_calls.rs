@@ -63,11 +63,7 @@ fn an_invoice_is_charged_once_and_may_overdraw_the_balance() {
 #[test]
 fn costs_beyond_a_held_capture_are_missing_at_once() {
     let (mut server, shop) = Server::with_shop();
-    let prices = json!({
-        "merchant_id": shop.merchant_id, "payment_method": "INSTALLMENT", "acquirer": "sandbox", "enabled": true,
-        "authorizes_without_capture": true, "fee_fixed": 500,
-    });
-    server.admin("configure-payment-method", &prices).ok();
+    server.configure(&shop, "INSTALLMENT", &json!({ "fee_fixed": 500 })).ok();
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 100 })).ok();
     let bearer = json!({ "interest_bearer": "merchant" });
     let payment = shop.initiate(&shop.installment_session(500, "merchant"), 500, &bearer).id();

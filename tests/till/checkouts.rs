@@ -19,17 +19,12 @@ fn shop_with(server: &Server, more: Value) -> Shop {
 }
 
 fn body(shop: &Shop, more: &Value) -> Value {
-    let body = json!({
-        "installation_id": shop.installation_id, "amount": MINOR.to_string(), "currency": "THB",
-        "return_url": "https://shop.example/done",
-    });
-    merged(&body, more)
+    shop.checkout_of(MINOR, more)
 }
 
 /// Starts a checkout; returns the last segment of its address.
 fn start(shop: &Shop, more: &Value) -> String {
-    let url = shop.call("start-checkout", &body(shop, more)).id();
-    url.rsplit('/').next().expect("a segment").to_owned()
+    shop.start_checkout(MINOR, more).rsplit('/').next().expect("a segment").to_owned()
 }
 
 /// The id in the last segment of a checkout's address.
@@ -78,8 +73,7 @@ fn events(shop: &Shop) -> Vec<[Value; 3]> {
 
 #[test]
 fn a_started_checkout_is_found_as_it_was_given() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (server, shop) = Server::with(shop);
     let given = json!({
         "external_id": "order-1", "cancel_url": "https://shop.example/cart", "capture": false,
         "page_url": "https://shop.example/pay?order=1",
@@ -118,8 +112,7 @@ fn a_started_checkout_is_found_as_it_was_given() {
 
 #[test]
 fn defaults_are_those_of_the_contract() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (_server, shop) = Server::with(shop);
     let checkout = found(&shop, &start(&shop, &json!({})));
     assert_eq!(checkout["payment_methods"], json!(["CARD", "INSTALLMENT", "PROMPTPAY", "MOBILE_BANKING"]));
     assert_eq!((&checkout["capture"], &checkout["cancel_url"]), (&json!(true), &json!("https://shop.example/done")));
@@ -129,9 +122,7 @@ fn defaults_are_those_of_the_contract() {
 
 #[test]
 fn every_method_pays_it_and_the_customer_comes_back_with_both_ids() {
-    let server = Server::start();
-    let shop = shop(&server);
-    let browser = Browser::of(&server);
+    let (_server, shop, browser) = Browser::with(shop);
     let token = || json!({ "payment_method": "CARD", "token": shop.token_of(CHALLENGED, "SINGLE") });
     let plan = json!({ "payment_method": "INSTALLMENT", "installment_plan_id": "sandbox_3_months" });
     for choice in
@@ -158,8 +149,7 @@ fn every_method_pays_it_and_the_customer_comes_back_with_both_ids() {
 
 #[test]
 fn a_second_tab_and_a_lost_answer_lead_to_the_one_payment() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (_server, shop) = Server::with(shop);
     let checkout = start(&shop, &json!({}));
     let sessions: Vec<String> = std::thread::scope(|scope| {
         let tabs: Vec<_> = (0..8).map(|_| scope.spawn(|| by_bank(&shop, &checkout))).collect();
@@ -171,8 +161,7 @@ fn a_second_tab_and_a_lost_answer_lead_to_the_one_payment() {
 
 #[test]
 fn another_way_to_pay_takes_the_reference_over() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (_server, shop) = Server::with(shop);
     let checkout = start(&shop, &json!({ "external_id": "order-1" }));
     let first = by_bank(&shop, &checkout);
     let given_up = asked(&shop, &checkout, &first);
@@ -193,8 +182,7 @@ fn another_way_to_pay_takes_the_reference_over() {
 
 #[test]
 fn a_decline_leaves_it_open_and_says_why() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (_server, shop) = Server::with(shop);
     let checkout = start(&shop, &json!({}));
     let declined = json!({ "payment_method": "CARD", "token": shop.token_of("4000000000009995", "SINGLE") });
     pay(&shop, &checkout, &declined).id();
@@ -224,8 +212,7 @@ fn a_decline_leaves_it_open_and_says_why() {
 
 #[test]
 fn what_a_device_is_offered() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (_server, shop) = Server::with(shop);
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@shop.example" }));
     let more = json!({
         "customer_id": customer, "offer_saved_cards": true, "cancel_url": "https://shop.example/cart?a=1#top",
@@ -259,8 +246,7 @@ fn what_a_device_is_offered() {
 
 #[test]
 fn a_plan_whose_interest_the_merchant_pays_tells_no_cost() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (_server, shop) = Server::with(shop);
     let offered = offered(&shop, &start(&shop, &json!({ "interest_bearer": "merchant" })));
     let plan = &offered["installment_plans"][0];
     let cost = ["interest_rate", "monthly_amount", "total_amount"].map(|member| plan[member].clone());
@@ -273,8 +259,7 @@ fn a_plan_whose_interest_the_merchant_pays_tells_no_cost() {
 
 #[test]
 fn refusals_of_a_start_name_what_to_send() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (_server, shop) = Server::with(shop);
     let refused = |more: Value| shop.call("start-checkout", &body(&shop, &more));
     let line = |amount: u64| json!([{ "name": "Tea", "amount": amount, "quantity": 2 }]);
     for (more, fault) in [
@@ -318,8 +303,7 @@ fn refusals_of_a_start_name_what_to_send() {
 
 #[test]
 fn refusals_of_a_device_name_what_to_send() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (_server, shop) = Server::with(shop);
     let checkout = start(&shop, &json!({ "payment_methods": ["CARD", "INSTALLMENT", "MOBILE_BANKING"] }));
     let token = shop.token_of("4242424242424242", "MULTIPLE");
     for (more, fault) in [
@@ -344,8 +328,7 @@ fn refusals_of_a_device_name_what_to_send() {
 
 #[test]
 fn a_reference_is_taken_once_among_payments_and_checkouts() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (_server, shop) = Server::with(shop);
     let checkout = start(&shop, &json!({ "external_id": "order-1" }));
     let again = shop.call("start-checkout", &body(&shop, &json!({ "external_id": "order-1" })));
     let taken = json!({ "argument": "external_id", "payment_id": null, "checkout_id": id_of(&checkout) });
@@ -364,8 +347,7 @@ fn a_reference_is_taken_once_among_payments_and_checkouts() {
 
 #[test]
 fn an_ended_checkout_is_listed_told_and_takes_no_payment() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (_server, shop) = Server::with(shop);
     let (ended, open) = (start(&shop, &json!({ "external_id": "order-1" })), start(&shop, &json!({})));
     let expire = || shop.call("expire-checkout", &json!({ "checkout_id": ended })).ok();
     assert_eq!((expire(), expire()), (json!(true), json!(false)));
@@ -386,8 +368,7 @@ fn an_ended_checkout_is_listed_told_and_takes_no_payment() {
 
 #[test]
 fn large_checkouts_are_listed_as_they_are_found() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (_server, shop) = Server::with(shop);
     let line = json!({ "name": "\u{1f375}".repeat(255), "amount": 10, "quantity": 1 });
     let large = json!({ "amount": 1_000, "lines": vec![line; 100] });
     let ids = [start(&shop, &large), start(&shop, &json!({})), start(&shop, &large)];
@@ -417,8 +398,7 @@ fn time_ends_it_and_erases_its_customer() {
 
 #[test]
 fn a_method_that_is_left_out_is_told_with_its_reason() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (_server, shop) = Server::with(shop);
     let more = json!({ "payment_methods": ["PROMPTPAY", "MOBILE_BANKING"], "capture": false });
     let details = shop.call("start-checkout", &body(&shop, &more)).refused("NOT_SUPPORTED");
     let reason = "CAPTURES_AT_ONCE";
@@ -427,8 +407,7 @@ fn a_method_that_is_left_out_is_told_with_its_reason() {
 
 #[test]
 fn an_id_without_its_secret_opens_nothing() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (server, shop) = Server::with(shop);
     let (checkout, other) = (start(&shop, &json!({})), start(&shop, &json!({})));
     let (id, secret) = checkout.split_once('.').expect("an id and a secret");
     let others_secret = other.split_once('.').expect("an id and a secret").1;
@@ -465,8 +444,7 @@ fn an_id_without_its_secret_opens_nothing() {
 
 #[test]
 fn another_installation_does_not_see_it() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (server, shop) = Server::with(shop);
     let checkout = start(&shop, &json!({}));
     let installation = json!({
         "merchant_id": shop.merchant_id, "name": "Other", "platform": "WEB", "identifier": "https://other.example",
@@ -481,8 +459,7 @@ fn another_installation_does_not_see_it() {
 
 #[test]
 fn a_kill_between_attempts_loses_nothing() {
-    let mut server = Server::start();
-    let shop = shop(&server);
+    let (mut server, shop) = Server::with(shop);
     let checkout = start(&shop, &json!({ "external_id": "order-1", "customer_name": "Ada" }));
     let session = by_bank(&shop, &checkout);
     let before = found(&shop, &checkout);
@@ -504,8 +481,7 @@ fn a_kill_between_attempts_loses_nothing() {
 
 #[test]
 fn the_operator_sets_the_color_of_pages() {
-    let server = Server::start();
-    let shop = shop(&server);
+    let (server, shop) = Server::with(shop);
     let set =
         |color: &str| server.admin("update-merchant", &json!({ "merchant_id": shop.merchant_id, "color": color }));
     assert_eq!((set("#0a7fff").ok(), set("#0a7fff").ok()), (json!(true), json!(false)));

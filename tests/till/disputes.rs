@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{PATIENCE, Server, Shop, first_answer, id_of_nothing, wait_until};
+use crate::harness::{PATIENCE, Server, Shop, first_answer, id_of_nothing, ids_of, wait_until};
 
 /// The card whose payments are disputed as soon as they are captured.
 const DISPUTED: &str = "4000000000000259";
@@ -173,12 +173,7 @@ fn disputes_are_listed_newest_first_by_status_and_payment() {
         ids.insert(0, id);
     }
     let other = open(&server, &shop, &shop.pay(50));
-    let list = |filters: Value| -> Vec<String> {
-        let page = shop.call("list-disputes", &filters).ok()["page"].clone();
-        let ids =
-            page.as_array().expect("a page").iter().map(|it| it["dispute_id"].as_str().expect("an id").to_owned());
-        ids.collect()
-    };
+    let list = |filters: Value| ids_of(&shop.call("list-disputes", &filters).ok(), "dispute_id");
     assert_eq!(list(json!({})), [&[other.clone()][..], &ids].concat());
     assert_eq!(list(json!({ "status": "OPEN" })), [other]);
     assert_eq!(list(json!({ "payment_id": "order-1" })), ids);

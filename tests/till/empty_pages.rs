@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{ApiAnswer, Server, Shop, merged};
+use crate::harness::{ApiAnswer, Server, Shop, ids_of, merged};
 
 /// A list of at least five entries: its call, and the member that identifies its entries.
 struct PagedList<'a> {
@@ -16,8 +16,7 @@ impl PagedList<'_> {
     }
 
     fn ids(&self, page: &Value) -> Vec<String> {
-        let entries = page["page"].as_array().unwrap_or_else(|| panic!("no page: {page}"));
-        entries.iter().map(|entry| entry[self.id].as_str().expect("an id").to_owned()).collect()
+        ids_of(page, self.id)
     }
 
     /// Pages past both ends and back.

@@ -14,11 +14,7 @@ struct Books {
 impl Books {
     fn new() -> Books {
         let (server, shop) = Server::with_shop();
-        let prices = json!({
-            "merchant_id": shop.merchant_id, "payment_method": "CARD", "acquirer": "sandbox", "enabled": true,
-            "authorizes_without_capture": true, "fee_fixed": 7,
-        });
-        server.admin("configure-payment-method", &prices).ok();
+        server.configure(&shop, "CARD", &json!({ "fee_fixed": 7 })).ok();
         let add = json!({ "merchant_id": shop.merchant_id, "amount": 5_000, "external_id": "transfer-1" });
         server.admin("add-topup", &add).ok();
         let paid = shop.pay_with(1_000, &json!({ "external_id": "order-1" }));

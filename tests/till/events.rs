@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, Shop, id_of_nothing};
+use crate::harness::{Server, Shop, id_of_nothing, ids_of};
 
 /// Waits until the merchant has `count` events, and returns them, the oldest first.
 fn events(shop: &Shop, count: usize) -> Vec<Value> {
@@ -69,9 +69,7 @@ fn events_are_numbered_without_gaps_and_found_by_id() {
 fn events_are_filtered_and_further_pages_keep_the_filters() {
     let (_server, shop) = Server::with_shop();
     let paid: Vec<String> = (1..=5).map(|minor| shop.pay(minor)).collect();
-    let ids = |page: &Value| -> Vec<Value> {
-        page["page"].as_array().expect("a page").iter().map(|event| event["payment_id"].clone()).collect()
-    };
+    let ids = |page: &Value| ids_of(page, "payment_id");
     let list = |body: &Value| shop.call("list-events", body).ok();
     let one = list(&json!({ "payment_id": paid[2] }));
     assert_eq!(ids(&one), [json!(paid[2])]);

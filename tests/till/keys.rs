@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{ApiAnswer, Server, Shop, id_of_nothing};
+use crate::harness::{ApiAnswer, Server, Shop, entries_of, id_of_nothing, ids_of, now_seconds};
 
 fn generated(shop: &Shop, name: &str) -> (String, String) {
     let made = shop.call("generate-key", &json!({ "name": name })).ok();
@@ -12,11 +12,6 @@ fn generated(shop: &Shop, name: &str) -> (String, String) {
 
 fn call_with(server: &Server, key: &str, endpoint: &str, body: &Value) -> ApiAnswer {
     server.client().bearer(key).post(&format!("/merchants/{endpoint}"), body)
-}
-
-fn now_seconds() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.expect("after 1970").as_secs()
 }
 
 #[test]
@@ -50,15 +45,14 @@ fn keys_are_listed_newest_first_with_revoked_ones() {
     let ids: Vec<String> = (0..3).map(|number| generated(&shop, &format!("Till {number}")).0).collect();
     shop.call("revoke-key", &json!({ "key_id": ids[1] })).ok();
     let listed = shop.call("list-keys", &json!({})).ok();
-    let page = listed["page"].as_array().expect("a page").clone();
+    let page = entries_of(&listed);
     let listed_ids: Vec<&str> = page.iter().filter_map(|key| key["key_id"].as_str()).collect();
     assert_eq!(listed_ids, [&ids[2], &ids[1], &ids[0], &shop.key_id]);
     assert!(page[1]["revoked_at"].is_number() && page[0]["revoked_at"].is_null());
     let first = shop.call("list-keys", &json!({ "per_page": 2 })).ok();
     let rest = shop.call("list-keys", &first["next"]).ok();
     // The key that calls was used again meanwhile, perhaps in another second.
-    let rest_ids: Vec<&str> =
-        rest["page"].as_array().expect("a page").iter().filter_map(|key| key["key_id"].as_str()).collect();
+    let rest_ids = ids_of(&rest, "key_id");
     assert_eq!(rest_ids, listed_ids[2..]);
 }
 

@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, Shop};
+use crate::harness::{Server, Shop, ids_of};
 
 fn ids(page: &Value) -> Vec<String> {
-    let page = page["page"].as_array().expect("a page");
-    page.iter().map(|payment| payment["payment_id"].as_str().expect("an id").to_owned()).collect()
+    ids_of(page, "payment_id")
 }
 
 fn list(shop: &Shop, body: &Value) -> Value {

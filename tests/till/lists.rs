@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, SetOnDrop, Shop, id_of_nothing, merged};
+use crate::harness::{Server, SetOnDrop, Shop, id_of_nothing, ids_of, merged};
 
 /// The number of entries that a list gets before it is paged through.
 const ENTRIES: usize = 300;
@@ -42,19 +42,12 @@ impl GrowingList {
 
     /// The ids of a page.
     fn ids(&self, page: &Value) -> Vec<String> {
-        let entries = page["page"].as_array().unwrap_or_else(|| panic!("no page: {page}"));
-        entries.iter().map(|entry| entry[self.id].as_str().expect("an id").to_owned()).collect()
+        ids_of(page, self.id)
     }
 
     /// The ids of the first page and of every page that `member` leads to, page by page.
     fn pages(&self, shop: &Shop, from: &Value, member: &str) -> Vec<Vec<String>> {
-        let mut page = shop.call(self.endpoint, from).ok();
-        let mut pages = vec![self.ids(&page)];
-        while !page[member].is_null() {
-            page = shop.call(self.endpoint, &page[member]).ok();
-            pages.push(self.ids(&page));
-        }
-        pages
+        shop.follow(self.endpoint, from, member).iter().map(|page| self.ids(page)).collect()
     }
 
     fn paged_both_ways_while_others_write(&self) {

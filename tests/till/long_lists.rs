@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, SetOnDrop, Shop, from_environment, merged};
+use crate::harness::{Server, SetOnDrop, Shop, from_environment, ids_of, merged};
 
 /// Threads that fill a list at the same time.
 const WRITERS: usize = 8;
@@ -31,17 +31,12 @@ impl LongList {
     }
 
     fn ids(self, page: &Value) -> Vec<String> {
-        let page = page["page"].as_array().expect("a page");
-        page.iter().map(|entry| entry[self.id].as_str().expect("an id").to_owned()).collect()
+        ids_of(page, self.id)
     }
 
     /// The pages from `body` on, each requested by the body in `member` of the page before.
     fn follow(self, shop: &Shop, body: &Value, member: &str) -> Vec<Value> {
-        let mut pages = vec![shop.call(self.endpoint, body).ok()];
-        while let Some(next) = pages.last().map(|page| page[member].clone()).filter(|next| !next.is_null()) {
-            pages.push(shop.call(self.endpoint, &next).ok());
-        }
-        pages
+        shop.follow(self.endpoint, body, member)
     }
 
     /// The ids of all entries that a filter finds now.

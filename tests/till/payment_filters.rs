@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, Shop, TestDice, id_of_nothing, merged};
+use crate::harness::{PATIENCE, Server, Shop, TestDice, id_of_nothing, merged, wait_until};
 use crate::long_lists::{PAYMENTS, read_while_writing};
 
 /// Combinations of filters that are compared.
@@ -235,20 +235,12 @@ fn the_status_filter_follows_a_payment_through_its_life() {
     assert!(listed("PENDING").is_empty() && listed("SUCCESSFUL").is_empty());
     assert!(PAYMENTS.found(&shop, &json!({ "captured_at": "2020-01-01.." })).is_empty());
     shop.call("capture-payment", &json!({ "payment_id": payment })).ok();
-    until(|| listed("SUCCESSFUL") == only);
+    wait_until(PATIENCE, "it is not captured", || listed("SUCCESSFUL") == only);
     assert!(listed("AUTHORIZED").is_empty());
     assert_eq!(PAYMENTS.found(&shop, &json!({ "captured_at": "2020-01-01.." })), only);
     shop.call("refund-payment", &json!({ "payment_id": payment })).ok();
-    until(|| listed("REFUNDED") == only);
+    wait_until(PATIENCE, "it is not refunded", || listed("REFUNDED") == only);
     assert!(listed("SUCCESSFUL").is_empty());
-}
-
-fn until(is_so: impl Fn() -> bool) {
-    let begin = std::time::Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < std::time::Duration::from_secs(20), "it never became so");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::harness::{PATIENCE, Server, Shop, first_answer, id_of_nothing, merged};
+use crate::harness::{PATIENCE, Server, Shop, first_answer, id_of_nothing, ids_of, merged};
 
 /// A merchant with this balance.
 fn shop_with(server: &Server, minor: u64) -> Shop {
@@ -111,10 +111,7 @@ fn payouts_are_listed_by_status_and_found_by_both_ids() {
     for id in [&paid, &failed] {
         ended(&shop, id);
     }
-    let ids = |body: &Value| -> Vec<Value> {
-        let page = shop.call("list-payouts", body).ok();
-        page["page"].as_array().expect("a page").iter().map(|payout| payout["payout_id"].clone()).collect()
-    };
+    let ids = |body: &Value| ids_of(&shop.call("list-payouts", body).ok(), "payout_id");
     assert_eq!(ids(&json!({})), [waits.as_str(), &failed, &paid]);
     for (status, id) in [("PENDING", &waits), ("FAILED", &failed), ("SUCCESSFUL", &paid)] {
         assert_eq!(ids(&json!({ "status": status })), [id.as_str()], "{status}");

@@ -16,11 +16,7 @@ struct Life {
 impl Life {
     fn lead(server: &Server) -> Life {
         let shop = server.shop();
-        let fee = json!({
-            "merchant_id": shop.merchant_id, "payment_method": "CARD", "acquirer": "sandbox", "enabled": true,
-            "authorizes_without_capture": true, "fee_basis_points": 100,
-        });
-        server.admin("configure-payment-method", &fee).ok();
+        server.configure(&shop, "CARD", &json!({ "fee_basis_points": 100 })).ok();
         let mut life = Life { shop, ids: BTreeMap::new() };
         life.move_money_of_the_balance(server);
         life.sell_and_give_back();

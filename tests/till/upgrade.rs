@@ -12,14 +12,14 @@ use std::fs::{self, File};
 use std::io::{Read, Write, copy};
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-use crate::harness::{CARD, PATIENCE, Server, Shop, Start, directory, merged, temporary, wait_until};
+use crate::harness::{CARD, PATIENCE, Server, Shop, Start, directory, first_answer, temporary, wait_until};
 
 /// The vault key of every store here.
 const VAULT_KEY: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -285,28 +285,13 @@ fn trade(data: &Path) -> Value {
 
 /// Initiates a payment.
 fn pay(shop: &Shop, order: &str, card: &str, capture: bool) -> String {
-    let currency = shop.balance()["currency"].clone();
-    let amount = json!({ "amount": "10000", "currency": currency });
-    let token = shop.token_of(card, "SINGLE");
-    let session = merged(&amount, &json!({ "payment_method": "CARD", "token": token }));
-    let session = shop.sdk("select-payment-method", &session).id();
-    let body = json!({
-        "payment_session_id": session, "capture": capture, "external_id": order,
-        "return_url": "https://shop.example/done",
-    });
-    shop.call("initiate-payment-flow", &merged(&amount, &body)).id()
+    let more = json!({ "capture": capture, "external_id": order });
+    shop.initiate(&shop.session_of(card, 10_000), 10_000, &more).id()
 }
 
 fn until(shop: &Shop, order: &str, status: &str) -> Value {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let found = shop.payment(order);
-        if found["status"] == status && found["operation"].is_null() {
-            return found;
-        }
-        assert!(Instant::now() < until, "{order} is not {status}: {found}");
-        thread::sleep(Duration::from_millis(5));
-    }
+    let is_so = |found: &Value| found["status"] == status && found["operation"].is_null();
+    first_answer(PATIENCE, &format!("{order} is not {status}"), || shop.payment(order), is_so)
 }
 
 fn paid(shop: &Shop, order: &str, status: &str) {

@@ -4,12 +4,12 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use till_actors::webhooks::{SIGNING_SECRET_BYTES, SigningSecret, sign};
 
-use crate::harness::{ApiAnswer, Client, KilledOnDrop};
+use crate::harness::{ApiAnswer, Client, KilledOnDrop, now_seconds};
 
 /// The id of the event that is delivered.
 const EVENT_ID: &str = "evt_01h2e8kqvbfwea724h75qc655w";
@@ -63,10 +63,6 @@ fn secret(byte: u8) -> SigningSecret {
     SigningSecret::from_bytes(&[byte; SIGNING_SECRET_BYTES])
 }
 
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970").as_secs()
-}
-
 fn body() -> Vec<u8> {
     let body = json!({
         "event_id": EVENT_ID, "event": "payment_completed", "sequence": 7, "payment_id": "pay_1",
@@ -90,7 +86,7 @@ fn a_signed_delivery_is_printed_and_answered_with_204() {
         assert!(listener.introduction.contains(part), "{}", listener.introduction);
     }
     assert!(!listener.introduction.contains("Nothing is verified"), "{}", listener.introduction);
-    assert_eq!(deliver(&listener.client(), &[secret(1)], &body(), now(), &body()).status, 204);
+    assert_eq!(deliver(&listener.client(), &[secret(1)], &body(), now_seconds(), &body()).status, 204);
     assert_eq!(listener.line(), "payment_completed  #7  pay_1  SUCCESSFUL  123.45 THB  verified");
 }
 
@@ -101,10 +97,10 @@ fn a_wrong_body_time_or_secret_is_refused_with_a_reason() {
     let mut changed = body();
     *changed.last_mut().expect("a byte") = b' ';
     let deliveries = [
-        (deliver(&client, &[secret(1)], &body(), now(), &changed), "no signature"),
-        (deliver(&client, &[secret(2)], &body(), now(), &body()), "no signature"),
-        (deliver(&client, &[secret(1)], &body(), now() - 301, &body()), "5 minutes in the past"),
-        (deliver(&client, &[secret(1)], &body(), now() + 400, &body()), "5 minutes in the future"),
+        (deliver(&client, &[secret(1)], &body(), now_seconds(), &changed), "no signature"),
+        (deliver(&client, &[secret(2)], &body(), now_seconds(), &body()), "no signature"),
+        (deliver(&client, &[secret(1)], &body(), now_seconds() - 301, &body()), "5 minutes in the past"),
+        (deliver(&client, &[secret(1)], &body(), now_seconds() + 400, &body()), "5 minutes in the future"),
         (client.post_bytes("/", &body()), "the header webhook-id is missing"),
     ];
     for (answer, reason) in deliveries {
@@ -125,13 +121,17 @@ fn both_secrets_of_a_rotation_and_a_public_key_are_accepted() {
     let flags = Listener::start(&["--secret", &old, "--secret", &new]);
     for listener in [environment, flags] {
         for byte in [1, 2] {
-            assert_eq!(deliver(&listener.client(), &[secret(byte)], &body(), now(), &body()).status, 204, "{byte}");
+            assert_eq!(
+                deliver(&listener.client(), &[secret(byte)], &body(), now_seconds(), &body()).status,
+                204,
+                "{byte}"
+            );
         }
-        assert_eq!(deliver(&listener.client(), &[secret(3)], &body(), now(), &body()).status, 400);
+        assert_eq!(deliver(&listener.client(), &[secret(3)], &body(), now_seconds(), &body()).status, 400);
     }
     let public = Listener::start(&["--public-key", &secret(1).public_key_text()]);
-    assert_eq!(deliver(&public.client(), &[secret(2), secret(1)], &body(), now(), &body()).status, 204);
-    assert_eq!(deliver(&public.client(), &[secret(2)], &body(), now(), &body()).status, 400);
+    assert_eq!(deliver(&public.client(), &[secret(2), secret(1)], &body(), now_seconds(), &body()).status, 204);
+    assert_eq!(deliver(&public.client(), &[secret(2)], &body(), now_seconds(), &body()).status, 400);
 }
 
 #[test]
@@ -156,8 +156,8 @@ fn bodies_are_printed_as_they_came_and_refused_ones_are_not() {
         introduction: String::new(),
     };
     let body = b"{ \"event\":\n\"test\" }";
-    assert_eq!(deliver(&client, &[secret(2)], body, now(), body).status, 400);
-    assert_eq!(deliver(&client, &[secret(1)], body, now(), body).status, 204);
+    assert_eq!(deliver(&client, &[secret(2)], body, now_seconds(), body).status, 400);
+    assert_eq!(deliver(&client, &[secret(1)], body, now_seconds(), body).status, 204);
     let mut line = String::new();
     listener.output.read_line(&mut line).expect("it is text");
     assert_eq!(line, "{ \"event\": \"test\" }\n");
@@ -194,9 +194,9 @@ fn a_delivery_is_forwarded_and_its_status_is_returned() {
     let (program, answered) = answer_once(418);
     let forward = format!("{program}/hooks?of=shop");
     let mut listener = Listener::start(&["--secret", &secret(1).secret_text(), "--forward-to", &forward]);
-    assert_eq!(deliver(&listener.client(), &[secret(2)], &body(), now(), &body()).status, 400);
+    assert_eq!(deliver(&listener.client(), &[secret(2)], &body(), now_seconds(), &body()).status, 400);
     assert!(listener.line().contains("refused: "));
-    let at = now();
+    let at = now_seconds();
     assert_eq!(deliver(&listener.client(), &[secret(1)], &body(), at, &body()).status, 418);
     assert!(listener.line().ends_with("  verified  forwarded: 418"));
     let (head, received) = answered.join().expect("it was called");
@@ -207,7 +207,11 @@ fn a_delivery_is_forwarded_and_its_status_is_returned() {
         assert!(head.contains(&format!("{name}: {}\r\n", value.to_lowercase())), "{name} is not in {head}");
     }
     assert!(head.contains("content-type: application/json\r\n"), "{head}");
-    assert_eq!(deliver(&listener.client(), &[secret(1)], &body(), now(), &body()).status, 502, "nobody answers now");
+    assert_eq!(
+        deliver(&listener.client(), &[secret(1)], &body(), now_seconds(), &body()).status,
+        502,
+        "nobody answers now"
+    );
     assert!(listener.line().contains("  verified  not forwarded: "));
 }
 

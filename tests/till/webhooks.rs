@@ -156,8 +156,8 @@ fn an_internal_address_and_one_without_https_are_refused() {
 
 #[test]
 fn an_allowed_network_gets_deliveries_without_tls_too() {
-    let server = Start::default().with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8,10.1.0.0/16").server();
-    let shop = server.shop();
+    let (_server, shop) =
+        Start::default().with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8,10.1.0.0/16").server_with_shop();
     for address in ["http://127.0.0.1:8080/events", "https://10.1.2.3/", "http://localhost/", "https://shop.example/"] {
         let made = connect(&shop, &json!({ "destination_url": address })).ok();
         assert_eq!(found(&shop, &made)["destination_url"], address);

@@ -121,6 +121,13 @@ impl Start {
         self.server_on(&data, Some(directory))
     }
 
+    /// The same, and a merchant of it.
+    pub(crate) fn server_with_shop(&self) -> (Server, super::Shop) {
+        let server = self.server();
+        let shop = server.shop();
+        (server, shop)
+    }
+
     /// Starts a server on a data directory that the test keeps.
     pub(crate) fn server_in(&self, data: &Path) -> Server {
         self.server_on(data, None)
@@ -330,6 +337,16 @@ impl Server {
     pub(crate) fn admin(&self, endpoint: &str, body: &Value) -> ApiAnswer {
         let path = format!("/admin/{endpoint}");
         self.admin_client().post(&path, body)
+    }
+
+    /// Configures a payment method with the sandbox: enabled, also without capture, and free of fees, unless `more` says
+    /// otherwise.
+    pub(crate) fn configure(&self, shop: &super::Shop, method: &str, more: &Value) -> ApiAnswer {
+        let body = json!({
+            "merchant_id": shop.merchant_id, "payment_method": method, "acquirer": "sandbox", "enabled": true,
+            "authorizes_without_capture": true,
+        });
+        self.admin("configure-payment-method", &super::merged(&body, more))
     }
 
     /// A client of the admin listener, with the token.

@@ -136,6 +136,19 @@ impl Shop {
         self.call("initiate-payment-flow", &merged(&self.initiation(session, minor), more))
     }
 
+    /// The arguments of a new checkout: all that is required, and these.
+    pub(crate) fn checkout_of(&self, minor: u64, more: &Value) -> Value {
+        let required = json!({
+            "installation_id": self.installation_id, "return_url": "https://shop.example/done",
+        });
+        merged(&merged(&thb(minor), &required), more)
+    }
+
+    /// Starts such a checkout; returns its address.
+    pub(crate) fn start_checkout(&self, minor: u64, more: &Value) -> String {
+        self.call("start-checkout", &self.checkout_of(minor, more)).id()
+    }
+
     /// A payment of the card that succeeds, captured.
     pub(crate) fn pay(&self, minor: u64) -> String {
         let payment = self.initiate(&self.session(minor), minor, &json!({})).id();
@@ -237,17 +250,28 @@ impl Shop {
 
     /// All entries of a list that pass these filters.
     pub(crate) fn all_of(&self, endpoint: &str, filters: &Value) -> Vec<Value> {
-        let mut entries = Vec::new();
-        let mut body = merged(&json!({ "per_page": 100 }), filters);
-        loop {
-            let page = self.call(endpoint, &body).ok();
-            entries.extend(page["page"].as_array().expect("a page").iter().cloned());
-            if page["next"].is_null() {
-                return entries;
-            }
-            body = page["next"].clone();
-        }
+        let pages = self.follow(endpoint, &merged(&json!({ "per_page": 100 }), filters), "next");
+        pages.iter().flat_map(entries_of).cloned().collect()
     }
+
+    /// The pages of a list from `body` on, each requested by the body in `member` of the page before.
+    pub(crate) fn follow(&self, endpoint: &str, body: &Value, member: &str) -> Vec<Value> {
+        let mut pages = vec![self.call(endpoint, body).ok()];
+        while let Some(next) = pages.last().map(|page| page[member].clone()).filter(|next| !next.is_null()) {
+            pages.push(self.call(endpoint, &next).ok());
+        }
+        pages
+    }
+}
+
+/// The entries of a page.
+pub(crate) fn entries_of(page: &Value) -> &Vec<Value> {
+    page["page"].as_array().unwrap_or_else(|| panic!("no page: {page}"))
+}
+
+/// The members of this name of the entries of a page.
+pub(crate) fn ids_of(page: &Value, member: &str) -> Vec<String> {
+    entries_of(page).iter().map(|entry| entry[member].as_str().expect("an id").to_owned()).collect()
 }
 
 /// A well-formed id of the same kind and time that belongs to no object.

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The longest time that a test waits for work in the background, where no shorter time is promised.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -34,6 +34,11 @@ pub(crate) fn first_answer<T: Debug>(
         assert!(Instant::now() < until, "{failure}: {answer:?}");
         sleep(PAUSE);
     }
+}
+
+/// The present time, in Unix seconds.
+pub(crate) fn now_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970").as_secs()
 }
 
 /// True when a condition holds within `patience`.

@@ -13,8 +13,7 @@ use super::{begin_anew, database, fails, over};
 fn everything_is_there_again_without_the_data_directory() {
     let (_database, start) = database();
     let receiver = EventReceiver::start(Manner::Healthy);
-    let mut server = start.with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").server();
-    let shop = server.shop();
+    let (mut server, shop) = start.with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").server_with_shop();
     let webhook = json!({ "name": "shop", "destination_url": receiver.url(), "events": ["*"] });
     shop.call("connect-webhook", &webhook).ok();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
@@ -42,8 +41,7 @@ fn everything_is_there_again_without_the_data_directory() {
 #[test]
 fn the_screen_tells_where_the_log_is_and_that_nothing_can_be_written() {
     let (database, start) = database();
-    let server = start.with("TILL_JOURNAL_SECONDS_MAX", "1").server();
-    let shop = server.shop();
+    let (server, shop) = start.with("TILL_JOURNAL_SECONDS_MAX", "1").server_with_shop();
     let found = || server.admin("status", &json!({})).ok();
     let before = found();
     assert_eq!((&before["state"], &before["journal"]["shards_held"]), (&json!("READY"), &json!(64)), "{before}");
@@ -128,8 +126,7 @@ fn a_server_whose_log_is_claimed_ends() {
 #[test]
 fn a_start_that_is_refused_takes_the_log_from_nobody() {
     let (_database, start) = database();
-    let server = start.server();
-    let shop = server.shop();
+    let (_server, shop) = start.server_with_shop();
     let another_key = start.clone().with("TILL_VAULT_KEY", &"5a".repeat(32));
     let (new, mut embedded) = (directory(), Start::default().server());
     embedded.stop();

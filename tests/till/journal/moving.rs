@@ -24,8 +24,7 @@ fn exported_log(server: &Server, start: &Start) -> Vec<String> {
 #[test]
 fn a_store_is_imported_served_and_exported_with_the_same_log() {
     let embedded = Start::default();
-    let mut server = embedded.server();
-    let shop = server.shop();
+    let (mut server, shop) = embedded.server_with_shop();
     let other = server.shop();
     let paid = shop.pay(1_000);
     other.pay(2_000);
@@ -65,8 +64,7 @@ fn a_store_is_imported_served_and_exported_with_the_same_log() {
 #[test]
 fn a_copy_beside_a_running_server_is_read_and_starts_paused() {
     let (_database, start) = database();
-    let server = start.server();
-    let shop = server.shop();
+    let (_server, shop) = start.server_with_shop();
     let paid = shop.pay(1_000);
     shop.settled(&paid);
     let place = directory();

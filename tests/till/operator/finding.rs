@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, Shop, id_of_nothing, merged};
+use crate::harness::{Server, Shop, id_of_nothing, ids_of, merged};
 
 /// The card that is declined.
 const DECLINED: &str = "4000000000000002";
@@ -17,8 +17,7 @@ fn found(server: &Server, body: &Value) -> Value {
 
 /// The ids of the payments on a page.
 fn ids(page: &Value) -> Vec<String> {
-    let page = page["page"].as_array().expect("a page");
-    page.iter().map(|payment| payment["payment_id"].as_str().expect("an id").to_owned()).collect()
+    ids_of(page, "payment_id")
 }
 
 /// A payment of a card, once the acquirer has answered.

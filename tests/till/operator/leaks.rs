@@ -218,8 +218,7 @@ fn typed(server: &Server, shop: &Shop, number: &str) -> Vec<String> {
 fn no_card_code_customer_or_key_is_in_a_log_or_a_file() {
     let (_directory, [log]) = temporary(["log"]);
     let start = Start::default().with("TILL_LOG_FILTER", "trace").with("TILL_LOG_FORMAT", "json").recording(&log);
-    let mut server = start.server();
-    let shop = server.shop();
+    let (mut server, shop) = start.server_with_shop();
     let named = server.admin_client().idempotency_key("kept");
     let kept = named.post("/admin/generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Kept" })).ok();
     let kept = kept["key"].as_str().expect("a key").to_owned();

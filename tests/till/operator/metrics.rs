@@ -18,8 +18,8 @@ fn file(path: &str) -> String {
 fn scrape() -> String {
     let archive = directory();
     let pair = Pair::new();
-    let server = pair.start().with("TILL_ARCHIVE_DIRECTORY", &archive.path().display().to_string()).server();
-    let shop = server.shop();
+    let (server, shop) =
+        pair.start().with("TILL_ARCHIVE_DIRECTORY", &archive.path().display().to_string()).server_with_shop();
     let payment = shop.pay(100);
     shop.settled(&payment);
     server.admin("create-checkpoint", &json!({})).ok();

@@ -140,8 +140,7 @@ fn take_all(wire: &Wire, is_over: &AtomicBool) {
 
 #[test]
 fn callers_that_take_all_connections_exclude_nobody() {
-    let server = limited_to("64", "64").server();
-    let shop = server.shop();
+    let (server, shop) = limited_to("64", "64").server_with_shop();
     let wire = Wire::to(&server);
     let mut kept = used(&wire, &with_key(&shop, "/merchants/get-balance"), 3);
     let is_over = AtomicBool::new(false);

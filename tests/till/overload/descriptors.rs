@@ -74,8 +74,7 @@ fn webhooks_of_silent_endpoints_never_end_a_server_of_few_descriptors() {
     raise_own_limit();
     let directory = directory();
     let start = Start::default().behind("ulimit -n 1024").recording(&directory.path().join("log"));
-    let mut server = start.with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").server();
-    let shop = server.shop();
+    let (mut server, shop) = start.with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").server_with_shop();
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 1_000 })).ok();
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let url = format!("http://{}/", silent.local_addr().expect("it is bound"));

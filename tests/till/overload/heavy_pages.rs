@@ -14,11 +14,8 @@ const LINE_CHARACTERS: usize = 255;
 /// Starts a checkout of this number of lines with the longest names; returns its address on the server.
 fn checkout(shop: &Shop, lines: usize) -> String {
     let line = json!({ "name": "\u{1f375}".repeat(LINE_CHARACTERS), "amount": 100 });
-    let body = json!({
-        "installation_id": shop.installation_id, "currency": "THB", "return_url": "https://shop.example/done",
-        "amount": 100 * lines, "lines": vec![line; lines],
-    });
-    let url = shop.call("start-checkout", &body).id();
+    let minor = u64::try_from(100 * lines).expect("small");
+    let url = shop.start_checkout(minor, &json!({ "lines": vec![line; lines] }));
     url[url.find("/pay/").expect("a path")..].to_owned()
 }
 
@@ -97,8 +94,7 @@ fn compressed_pages_of_large_checkouts_delay_no_light_calls() {
 
 #[test]
 fn pages_after_a_large_record_delay_no_light_calls() {
-    let server = Server::start();
-    let shop = shop_in_baht(&server);
+    let (server, shop) = Server::with(shop_in_baht);
     let path = checkout(&shop, 1);
     let large = json!({ "key": "large", "metadata": { "text": "x".repeat(1_000_000) } });
     shop.call("sync-metadata", &large).ok();
@@ -107,8 +103,7 @@ fn pages_after_a_large_record_delay_no_light_calls() {
 
 #[test]
 fn lists_of_large_checkouts_delay_no_light_calls() {
-    let server = Server::start();
-    let shop = shop_in_baht(&server);
+    let (server, shop) = Server::with(shop_in_baht);
     (0..if campaign().is_some() { 100 } else { 20 }).for_each(|_| drop(checkout(&shop, 100)));
     for filter in [json!({}), json!({ "status": "OPEN" })] {
         let body: Value = merged(&json!({ "per_page": 100 }), &filter);

@@ -167,8 +167,7 @@ fn pipelined_requests_are_all_answered_in_order() {
 #[test]
 fn pipelined_requests_over_tls_are_all_answered_in_order() {
     let pair = Pair::new();
-    let server = pair.start().server();
-    let shop = server.shop();
+    let (server, shop) = pair.start().server_with_shop();
     let mut line = secured(&server, &pair);
     line.write_all(&all_requests(&shop)).and_then(|()| line.flush()).expect("the server reads");
     let mut received = Vec::new();

@@ -26,8 +26,7 @@ fn turned_away(call: impl Fn() -> ApiAnswer) -> ApiAnswer {
 
 #[test]
 fn a_key_over_its_rate_is_told_when_to_continue() {
-    let server = Start::default().with("TILL_KEY_CALLS_PER_SECOND", "2").server();
-    let shop = server.shop();
+    let (server, shop) = Start::default().with("TILL_KEY_CALLS_PER_SECOND", "2").server_with_shop();
     let other = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Other" })).ok();
     let other = server.client().bearer(other["key"].as_str().expect("a string"));
     let balance = |client: &Client| client.post("/merchants/get-balance", &json!({}));
@@ -44,8 +43,7 @@ fn a_key_over_its_rate_is_told_when_to_continue() {
 
 #[test]
 fn a_keys_rate_is_checked_after_the_key_and_before_the_body() {
-    let server = Start::default().with("TILL_KEY_CALLS_PER_SECOND", "1").server();
-    let shop = server.shop();
+    let (server, shop) = Start::default().with("TILL_KEY_CALLS_PER_SECOND", "1").server_with_shop();
     let wire = Wire::to(&server);
     let key = format!("Bearer {}", shop.key);
     let send = |key: &str| {
@@ -61,8 +59,7 @@ fn a_keys_rate_is_checked_after_the_key_and_before_the_body() {
 
 #[test]
 fn without_the_setting_a_key_may_call_as_often_as_it_likes() {
-    let server = Start::default().server();
-    let shop = server.shop();
+    let (_server, shop) = Start::default().server_with_shop();
     assert!((0..300).all(|_| shop.call("get-balance", &json!({})).status == 200));
 }
 

@@ -27,8 +27,7 @@ fn head(method: &str, path: &str, more: &str, length: usize) -> String {
 
 #[test]
 fn a_refusal_before_the_body_is_read_leaves_the_connection_open() {
-    let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND_PER_ADDRESS", "1").server();
-    let shop = server.shop();
+    let (server, shop) = Start::default().with("TILL_SDK_CALLS_PER_SECOND_PER_ADDRESS", "1").server_with_shop();
     assert!((0..500).any(|_| shop.sdk("list-installment-plans", &json!({})).status == 429));
     let key = format!("Authorization: Bearer {}\r\n", shop.key);
     let json = "Content-Type: application/json\r\n";

@@ -62,8 +62,7 @@ fn an_address_writes_five_times_a_second_and_fifty_times_after_a_pause() {
 
 #[test]
 fn a_refused_write_has_done_nothing() {
-    let server = Start::default().with("TILL_SDK_WRITES_PER_SECOND_PER_ADDRESS", "1").server();
-    let shop = server.shop();
+    let (server, shop) = Start::default().with("TILL_SDK_WRITES_PER_SECOND_PER_ADDRESS", "1").server_with_shop();
     let stranger = Wire::to(&server).from(2);
     let faulty = merged(&selection(&shop), &json!({ "amount": 0 }));
     for _ in 0..30 {
@@ -96,8 +95,8 @@ fn stranger(wire: &Wire, body: &Value, until: Instant) -> Vec<u16> {
 #[test]
 fn a_customer_pays_while_strangers_use_up_an_installations_rate() {
     let start = Start::default().without("TILL_SDK_WRITES_PER_SECOND_PER_ADDRESS");
-    let server = start.with("TILL_SDK_WRITES_PER_SECOND_PER_INSTALLATION", &RATE.to_string()).server();
-    let shop = server.shop();
+    let (server, shop) =
+        start.with("TILL_SDK_WRITES_PER_SECOND_PER_INSTALLATION", &RATE.to_string()).server_with_shop();
     let (wire, began) = (Wire::to(&server), Instant::now());
     let body = selection(&shop);
     let statuses = thread::scope(|scope| {

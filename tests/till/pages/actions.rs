@@ -488,8 +488,8 @@ fn an_action_survives_a_kill_and_its_address_follows_the_server() {
 
 #[test]
 fn an_address_begins_with_the_public_url_where_one_is_set() {
-    let server = crate::harness::Start::default().with("TILL_PUBLIC_URL", "https://pay.example").server();
-    let shop = server.shop();
+    let (server, shop) =
+        crate::harness::Start::default().with("TILL_PUBLIC_URL", "https://pay.example").server_with_shop();
     let asked = super::browser::challenged(&shop, &json!({}));
     let url = format!("https://pay.example{}", asked.step);
     assert_eq!(shop.payment(&asked.payment)["next_action"]["redirect_url"], url);

@@ -23,6 +23,18 @@ const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded")
 pub(crate) struct Browser(Wire);
 
 impl Browser {
+    /// A new server, a merchant of it, and a browser.
+    pub(crate) fn with_shop() -> (Server, Shop, Browser) {
+        Browser::with(Server::shop)
+    }
+
+    /// The same, with what makes the merchant.
+    pub(crate) fn with(make: impl FnOnce(&Server) -> Shop) -> (Server, Shop, Browser) {
+        let (server, shop) = Server::with(make);
+        let browser = Browser::of(&server);
+        (server, shop, browser)
+    }
+
     pub(crate) fn of(server: &Server) -> Browser {
         Browser::at(server.public())
     }
@@ -112,7 +124,7 @@ pub(crate) const CHALLENGED: &str = "4000002760003184";
 pub(crate) const METHODS: [&str; 2] = ["PROMPTPAY", "MOBILE_BANKING"];
 
 pub(crate) fn enable(server: &Server, shop: &Shop, method: &str) {
-    server.admin("configure-payment-method", &enabled(shop, method)).ok();
+    server.configure(shop, method, &json!({ "authorizes_without_capture": false })).ok();
 }
 
 /// The body of the call that enables a method.

@@ -27,14 +27,8 @@ impl Customer {
     }
 
     fn at(server: Server, shop: Shop, more: &Value) -> Customer {
-        let body = merged(
-            &json!({
-                "installation_id": shop.installation_id, "amount": "123450", "currency": "THB",
-                "return_url": "https://shop.example/done", "cancel_url": "https://shop.example/cart",
-            }),
-            more,
-        );
-        let url = shop.call("start-checkout", &body).id();
+        let more = merged(&json!({ "cancel_url": "https://shop.example/cart" }), more);
+        let url = shop.start_checkout(123_450, &more);
         let path = url.strip_prefix(server.public()).expect("an address of the server").to_owned();
         let reference = path.rsplit('/').next().expect("a segment").to_owned();
         let id = reference.split_once('.').expect("an id and a secret").0.to_owned();
@@ -58,6 +52,13 @@ impl Customer {
     fn posts(&self, fields: &[(&str, &str)]) {
         let answer = self.browser.post(&self.path, &form(fields));
         assert_eq!((answer.status, answer.header("location")), (303, Some(&*self.path)));
+    }
+
+    /// Chooses to pay by bank; returns the address of the bank.
+    #[track_caller]
+    fn goes_to_the_bank(&self) -> String {
+        self.posts(&[("action", "pay"), ("payment_method", "MOBILE_BANKING")]);
+        linked(&self.page_with("Continue to your bank"), "/sandbox/bank/").to_owned()
     }
 
     fn found(&self) -> Value {
@@ -87,6 +88,40 @@ fn shown(answer: &RawAnswer, status: u16) -> String {
     text
 }
 
+/// The address in a page that begins with this.
+#[track_caller]
+fn linked<'t>(text: &'t str, beginning: &str) -> &'t str {
+    let begin = text.find(beginning).unwrap_or_else(|| panic!("no {beginning}: {text}"));
+    text[begin..].split('"').next().expect("its end")
+}
+
+fn policy(answer: &RawAnswer) -> &str {
+    answer.header("content-security-policy").expect("a policy")
+}
+
+/// Checks a frame that the shop's own pages may hold; returns its text.
+#[track_caller]
+fn framed(browser: &Browser, path: &str) -> String {
+    let answer = browser.get(path);
+    assert!(policy(&answer).contains("frame-ancestors https://shop.example;"), "{}", policy(&answer));
+    assert_eq!(answer.header("cross-origin-resource-policy"), Some("cross-origin"));
+    String::from_utf8(answer.body).expect("UTF-8")
+}
+
+/// Checks a frame that no page may hold.
+#[track_caller]
+fn says_nothing(browser: &Browser, path: &str) {
+    let answer = browser.get(path);
+    assert!(policy(&answer).contains("frame-ancestors 'none'"), "{path}");
+    assert!(answer.body.len() < 200, "{path}: {}", String::from_utf8_lossy(&answer.body));
+}
+
+/// An installation that is no web site.
+fn app(server: &Server, shop: &Shop) -> String {
+    let app = json!({ "name": "App", "platform": "IOS", "identifier": "example.shop" });
+    server.admin("add-installation", &merged(&json!({ "merchant_id": shop.merchant_id }), &app)).id()
+}
+
 const SUCCEED: &str = "outcome=succeed";
 
 #[test]
@@ -110,9 +145,7 @@ fn a_bank_is_paid_without_script() {
     let text = customer.page_with("Confirm with your bank");
     assert!(text.contains("Continue to your bank") && text.contains("Pay another way"), "{text}");
     assert!(text.contains("http-equiv=\"refresh\" content=\"5\""), "it loads itself again without script: {text}");
-    let begin = text.find("/sandbox/bank/").expect("a link to the bank");
-    let step = text[begin..].split('"').next().expect("its end").to_owned();
-    let acted = customer.browser.post(&step, SUCCEED);
+    let acted = customer.browser.post(linked(&text, "/sandbox/bank/"), SUCCEED);
     let back = acted.header("location").expect("the way back").to_owned();
     customer.page_with("Payment successful");
     let found = customer.found();
@@ -183,10 +216,7 @@ fn a_session_of_another_checkout_is_not_given_up() {
 #[test]
 fn a_failed_payment_leads_back_to_the_page_and_an_ended_one_to_the_shop() {
     let customer = Customer::of(&json!({}));
-    customer.posts(&[("action", "pay"), ("payment_method", "MOBILE_BANKING")]);
-    let text = customer.page_with("Continue to your bank");
-    let begin = text.find("/sandbox/bank/").expect("a link to the bank");
-    let step = text[begin..].split('"').next().expect("its end").to_owned();
+    let step = customer.goes_to_the_bank();
     let back = customer.browser.post(&step, "outcome=fail").header("location").expect("the way back").to_owned();
     let text = customer.page_with("Payment failed");
     assert!(text.contains("Your bank declined this payment"), "{text}");
@@ -204,13 +234,9 @@ fn a_session_without_the_secret_of_its_way_back_leads_to_no_checkout() {
     let of_page = json!({ "page_url": "https://shop.example/pay?order=1" });
     for (more, with_secret) in [(json!({}), None), (of_page, Some("https://shop.example/pay?order=1&checkout_id="))] {
         let customer = Customer::of(&more);
-        customer.posts(&[("action", "pay"), ("payment_method", "MOBILE_BANKING")]);
-        let text = customer.page_with("Continue to your bank");
-        let begin = text.find("/sandbox/bank/").expect("a link to the bank");
-        let step = text[begin..].split('"').next().expect("its end").to_owned();
+        let step = customer.goes_to_the_bank();
         let bank = customer.browser.get(&step);
-        let policy = bank.header("content-security-policy").expect("a policy");
-        assert!(policy.contains("form-action 'self' https://shop.example;"), "{policy}");
+        assert!(policy(&bank).contains("form-action 'self' https://shop.example;"), "{}", policy(&bank));
         let session = customer.session();
         let back = customer.browser.post(&step, "outcome=fail").header("location").expect("the way back").to_owned();
         let alone = format!("/return/{}/{session}", customer.shop.merchant_id);
@@ -276,8 +302,7 @@ fn the_color_of_the_merchant_is_a_style_sheet_of_its_own() {
     let color = json!({ "merchant_id": customer.shop.merchant_id, "color": "#0a7d55" });
     customer.server.admin("update-merchant", &color).ok();
     let text = customer.page();
-    let begin = text.find("/pay/color/0a7d55-").expect("the style with the colour");
-    let path = text[begin..].split('"').next().expect("its end");
+    let path = linked(&text, "/pay/color/0a7d55-");
     let whole = customer.browser.get(path);
     assert_eq!((whole.status, whole.header("content-type")), (200, Some("text/css; charset=utf-8")));
     assert!(whole.body.len() > 5_000 && whole.body.ends_with(b":root{--merchant-deep:#0a7d55}"));
@@ -294,9 +319,7 @@ fn files_have_a_hash_in_their_names_and_the_script_its_integrity() {
     let customer = Customer::of(&json!({}));
     let text = customer.page();
     for beginning in ["/assets/checkout-", "/assets/checkout-"] {
-        let begin = text.find(beginning).expect("a file");
-        let path = text[begin..].split('"').next().expect("its end");
-        let file = customer.browser.get(path);
+        let file = customer.browser.get(linked(&text, beginning));
         assert_eq!((file.status, file.header("cache-control")), (200, Some("public, max-age=31536000, immutable")));
         assert_eq!(file.header("cross-origin-resource-policy"), Some("same-origin"));
     }
@@ -317,64 +340,39 @@ fn files_have_a_hash_in_their_names_and_the_script_its_integrity() {
 
 #[test]
 fn only_the_installations_own_pages_hold_the_frame() {
-    let server = Server::start();
-    let shop = shop_with_all_methods(&server, &json!({}));
-    let browser = Browser::of(&server);
+    let (server, shop, browser) = Browser::with(|server| shop_with_all_methods(server, &json!({})));
     let path = format!("/frame/{}/{}", shop.merchant_id, shop.installation_id);
-    let framed = browser.get(&path);
-    let policy = |answer: &RawAnswer| answer.header("content-security-policy").expect("a policy").to_owned();
-    assert!(policy(&framed).contains("frame-ancestors https://shop.example;"), "{}", policy(&framed));
-    assert_eq!(framed.header("cross-origin-resource-policy"), Some("cross-origin"));
-    let text = String::from_utf8(framed.body).expect("UTF-8");
+    let text = framed(&browser, &path);
     assert!(text.contains("Card number") && text.contains("PromptPay QR"), "{text}");
-    let app =
-        json!({ "merchant_id": shop.merchant_id, "name": "App", "platform": "IOS", "identifier": "example.shop" });
-    let app = server.admin("add-installation", &app).id();
-    let says_nothing = |path: &str| {
-        let answer = browser.get(path);
-        assert!(policy(&answer).contains("frame-ancestors 'none'"), "{path}");
-        assert!(answer.body.len() < 200, "{path}: {}", String::from_utf8_lossy(&answer.body));
-    };
-    says_nothing(&format!("/frame/{}/{app}", shop.merchant_id));
-    says_nothing(&format!("/frame/{}/ins_01h2e8kqvbfwea724h75qc655w", shop.merchant_id));
-    says_nothing("/frame/x/y");
+    says_nothing(&browser, &format!("/frame/{}/{}", shop.merchant_id, app(&server, &shop)));
+    says_nothing(&browser, &format!("/frame/{}/ins_01h2e8kqvbfwea724h75qc655w", shop.merchant_id));
+    says_nothing(&browser, "/frame/x/y");
     server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
-    says_nothing(&path);
+    says_nothing(&browser, &path);
 }
 
 #[test]
 fn a_checkout_is_framed_by_its_shop_and_its_whole_address_alone() {
     let customer = Customer::of(&json!({}));
     let Customer { server, shop, browser, id, path, .. } = &customer;
-    let policy = |answer: &RawAnswer| answer.header("content-security-policy").expect("a policy").to_owned();
     let whole = path.replace("/pay/", "/frame/");
-    let framed = browser.get(&whole);
-    assert!(policy(&framed).contains("frame-ancestors https://shop.example;"), "{}", policy(&framed));
-    assert_eq!(framed.header("cross-origin-resource-policy"), Some("cross-origin"));
-    let text = String::from_utf8(framed.body).expect("UTF-8");
+    let text = framed(browser, &whole);
     assert!(text.contains("Pay <bdi>THB\u{a0}1,234.50</bdi>") && text.contains("data-state=\"choosing\""), "{text}");
-    let says_nothing = |path: &str| {
-        let answer = browser.get(path);
-        assert!(policy(&answer).contains("frame-ancestors 'none'"), "{path}");
-        assert!(answer.body.len() < 200, "{path}: {}", String::from_utf8_lossy(&answer.body));
-    };
     let secret = whole.rsplit('.').next().expect("a secret");
-    says_nothing(&format!("/frame/{}/{id}", shop.merchant_id));
-    says_nothing(&format!("/frame/{}/chk_01h2e8kqvbfwea724h75qc655w.{secret}", shop.merchant_id));
-    says_nothing(&whole.replace(secret, "aaaaaaaaaaaaaaaaaaaaaaaaaa"));
-    says_nothing(&format!("{whole}a"));
-    let app =
-        json!({ "merchant_id": shop.merchant_id, "name": "App", "platform": "IOS", "identifier": "example.shop" });
-    let app = server.admin("add-installation", &app).id();
-    let of_app = json!({
-        "installation_id": app, "amount": "100", "currency": "THB", "return_url": "https://shop.example/done",
-    });
-    let of_app = shop.call("start-checkout", &of_app).id();
-    says_nothing(&of_app.strip_prefix(server.public()).expect("an address of the server").replace("/pay/", "/frame/"));
+    let of_app = shop.start_checkout(100, &json!({ "installation_id": app(server, shop) }));
+    for other in [
+        format!("/frame/{}/{id}", shop.merchant_id),
+        format!("/frame/{}/chk_01h2e8kqvbfwea724h75qc655w.{secret}", shop.merchant_id),
+        whole.replace(secret, "aaaaaaaaaaaaaaaaaaaaaaaaaa"),
+        format!("{whole}a"),
+        of_app.strip_prefix(server.public()).expect("an address of the server").replace("/pay/", "/frame/"),
+    ] {
+        says_nothing(browser, &other);
+    }
     let posted = browser.post(&whole, "action=pay&payment_method=PROMPTPAY");
     assert_eq!((posted.status, customer.found()["attempts"].as_u64()), (405, Some(0)), "the frame has no form");
     server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
-    says_nothing(&whole);
+    says_nothing(browser, &whole);
 }
 
 #[test]
@@ -420,8 +418,7 @@ fn every_page_has_an_icon_and_so_has_a_browsers_first_look() {
     let customer = Customer::of(&json!({}));
     let pages = [customer.path.as_str(), "/sandbox/scan", "/return/x/y", "/pay/x/y"];
     for text in pages.map(|path| String::from_utf8(customer.browser.get(path).body).expect("UTF-8")) {
-        let begin = text.find("/assets/icon-").unwrap_or_else(|| panic!("no icon: {text}"));
-        let icon = customer.browser.get(text[begin..].split('"').next().expect("its end"));
+        let icon = customer.browser.get(linked(&text, "/assets/icon-"));
         assert_eq!((icon.status, icon.header("content-type")), (200, Some("image/svg+xml")));
         assert_eq!(icon.header("cache-control"), Some("public, max-age=31536000, immutable"));
         let first = customer.browser.get("/favicon.ico");

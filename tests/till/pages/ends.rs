@@ -60,8 +60,7 @@ fn a_customer_cannot_give_up_before_the_acquirer_has_answered() {
 
 #[test]
 fn customers_of_a_suspended_merchant_may_give_up_and_the_merchant_may_void() {
-    let (server, shop) = Server::with_shop();
-    let browser = Browser::of(&server);
+    let (server, shop, browser) = Browser::with_shop();
     let (unused, given_up, voided) = (shop.session(100), challenged(&shop, &json!({})), challenged(&shop, &json!({})));
     server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
     shop.sdk("check-status", &json!({ "payment_session_id": given_up.session })).refused("MERCHANT_SUSPENDED");

@@ -9,7 +9,7 @@ use super::browser::{
     Asked, Browser, asked, by_method, challenged, checks_headers, each, form_target, leads_back, page, page_of,
     return_path, shop_with_all_methods,
 };
-use crate::harness::{Pair, RawAnswer, Server, Shop, Start, connect, received_from};
+use crate::harness::{Pair, RawAnswer, Shop, Start, connect, received_from};
 
 const FORM: [(&str, &str); 1] = [("Content-Type", "application/x-www-form-urlencoded")];
 
@@ -30,9 +30,7 @@ fn leads_to(answer: &RawAnswer) -> String {
 
 #[test]
 fn every_page_has_the_headers_whatever_it_answers() {
-    let server = Server::start();
-    let shop = shop_with_all_methods(&server, &json!({}));
-    let browser = Browser::of(&server);
+    let (_server, shop, browser) = Browser::with(|server| shop_with_all_methods(server, &json!({})));
     each(&open_pages(&shop, &browser), |(asked, path)| {
         let (begin, last) = path.split_at(path.len() - 1);
         let of_nothing = [begin, if last == "0" { "1" } else { "0" }].concat();
@@ -63,9 +61,7 @@ fn every_page_has_the_headers_whatever_it_answers() {
 
 #[test]
 fn pages_without_an_action_have_the_headers_too() {
-    let server = Server::start();
-    let shop = shop_with_all_methods(&server, &json!({}));
-    let browser = Browser::of(&server);
+    let (_server, shop, browser) = Browser::with(|server| shop_with_all_methods(server, &json!({})));
     let waiting = by_method(&shop, "PROMPTPAY");
     let back = return_path(&shop, &waiting);
     let paid = by_method(&shop, "PROMPTPAY");
@@ -96,8 +92,7 @@ fn pages_without_an_action_have_the_headers_too() {
 
 #[test]
 fn a_form_may_lead_to_the_shops_origin_and_to_nothing_else_that_its_address_holds() {
-    let (server, shop) = Server::with_shop();
-    let browser = Browser::of(&server);
+    let (_server, shop, browser) = Browser::with_shop();
     for (return_url, origin) in [
         ("https://shop.example:443/done?a=1#b", "https://shop.example"),
         ("http://shop.example:8080", "http://shop.example:8080"),
@@ -122,8 +117,7 @@ fn a_form_may_lead_to_the_shops_origin_and_to_nothing_else_that_its_address_hold
 #[test]
 fn a_page_that_came_by_tls_is_asked_for_by_tls_for_a_year() {
     let pair = Pair::new();
-    let server = pair.start().server();
-    let shop = server.shop();
+    let (server, shop) = pair.start().server_with_shop();
     let asked = challenged(&shop, &json!({}));
     for (path, status) in [(asked.step.as_str(), 200), ("/sandbox/scan", 200), ("/return/x/y", 404)] {
         let mut connection = connect(server.public(), &[pair.der()], &[&TLS13]);

@@ -43,9 +43,7 @@ fn a_merchants_name_is_escaped_on_every_page() {
 
 #[test]
 fn a_shops_address_is_escaped_where_it_is_a_link_and_no_script_where_it_is_a_redirect() {
-    let server = Server::start();
-    let shop = shop_with_all_methods(&server, &json!({}));
-    let browser = Browser::of(&server);
+    let (_server, shop, browser) = Browser::with(|server| shop_with_all_methods(server, &json!({})));
     let address = format!("https://shop.example/{MARKUP}?a={MARKUP}#{MARKUP}");
     let asked = challenged(&shop, &json!({ "return_url": address }));
     let waiting = return_path(&shop, &asked);
@@ -84,9 +82,7 @@ fn a_return_address_is_never_a_script() {
 
 #[test]
 fn what_a_browser_sends_is_on_no_page() {
-    let server = Server::start();
-    let shop = shop_with_all_methods(&server, &json!({}));
-    let browser = Browser::of(&server);
+    let (_server, shop, browser) = Browser::with(|server| shop_with_all_methods(server, &json!({})));
     let asked = challenged(&shop, &json!({}));
     let encoded = form(&[("text", MARKUP), ("outcome", MARKUP), (MARKUP, MARKUP)]);
     let waiting = return_path(&shop, &asked);

@@ -46,8 +46,7 @@ fn the_operator_cannot_enable_what_a_method_never_does() {
 
 #[test]
 fn a_selection_takes_no_argument_of_another_method() {
-    let server = Server::start();
-    let shop = shop_with_all_methods(&server, &json!({}));
+    let (_server, shop) = Server::with(|server| shop_with_all_methods(server, &json!({})));
     for method in METHODS {
         let others = json!({ "token": shop.token_of(crate::harness::CARD, "SINGLE"), "card_id": "crd_1" });
         let plan = json!({ "installment_plan_id": "sandbox_3_months", "interest_bearer": "customer" });
@@ -64,8 +63,7 @@ fn a_selection_takes_no_argument_of_another_method() {
 
 #[test]
 fn a_payment_of_a_customers_own_method_is_captured_at_once_or_not_made() {
-    let server = Server::start();
-    let shop = shop_with_all_methods(&server, &json!({}));
+    let (_server, shop) = Server::with(|server| shop_with_all_methods(server, &json!({})));
     for method in METHODS {
         let session = shop.session_with(100, &json!({ "payment_method": method }));
         let refused = shop.initiate(&session, 100, &json!({ "capture": false }));
@@ -78,8 +76,7 @@ fn a_payment_of_a_customers_own_method_is_captured_at_once_or_not_made() {
 /// Refunds and reversals are possible for all methods.
 #[test]
 fn what_a_customer_paid_at_a_bank_or_by_a_wallet_can_be_given_back() {
-    let server = Server::start();
-    let shop = shop_with_all_methods(&server, &json!({}));
+    let (server, shop) = Server::with(|server| shop_with_all_methods(server, &json!({})));
     for method in METHODS {
         let [refunded, reversed, disputed] = [0; 3].map(|_| {
             let payment = by_method(&shop, method).payment;
@@ -103,8 +100,7 @@ fn what_a_customer_paid_at_a_bank_or_by_a_wallet_can_be_given_back() {
 /// The text of a QR code is an EMVCo merchant-presented one, to the letter.
 #[test]
 fn a_promptpay_code_names_the_payment_and_its_amount() {
-    let server = Server::start();
-    let shop = shop_with_all_methods(&server, &json!({}));
+    let (_server, shop) = Server::with(|server| shop_with_all_methods(server, &json!({})));
     let session = shop.session_with(5, &json!({ "payment_method": "PROMPTPAY" }));
     let payment = shop.initiate(&session, 5, &json!({})).id();
     let small = super::browser::asked(&shop, session, payment);

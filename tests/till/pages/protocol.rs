@@ -9,8 +9,7 @@ use crate::harness::{Server, Start};
 
 #[test]
 fn pages_take_get_head_and_the_posts_of_their_forms() {
-    let (server, shop) = Server::with_shop();
-    let browser = Browser::of(&server);
+    let (_server, shop, browser) = Browser::with_shop();
     let asked = challenged(&shop, &json!({}));
     for method in ["PUT", "DELETE", "OPTIONS", "PATCH"] {
         for (path, allow) in [(&asked.step, "GET, HEAD, POST"), (&return_path(&shop, &asked), "GET, HEAD")] {
@@ -24,8 +23,7 @@ fn pages_take_get_head_and_the_posts_of_their_forms() {
 
 #[test]
 fn everything_below_the_paths_of_pages_is_a_page() {
-    let (server, shop) = Server::with_shop();
-    let browser = Browser::of(&server);
+    let (server, shop, browser) = Browser::with_shop();
     let asked = challenged(&shop, &json!({}));
     for root in ["pay", "return", "frame", "sandbox", "js", "assets"] {
         let capitals = root.to_ascii_uppercase();
@@ -55,8 +53,7 @@ fn everything_below_the_paths_of_pages_is_a_page() {
 
 #[test]
 fn a_link_with_a_slash_too_many_at_its_end_works() {
-    let (server, shop) = Server::with_shop();
-    let browser = Browser::of(&server);
+    let (_server, shop, browser) = Browser::with_shop();
     let asked = challenged(&shop, &json!({}));
     page(&browser.get(&format!("{}/", asked.step)), 200);
     page(&browser.get(&format!("{}//", return_path(&shop, &asked))), 200);
@@ -66,8 +63,7 @@ fn a_link_with_a_slash_too_many_at_its_end_works() {
 
 #[test]
 fn head_is_answered_like_get_and_changes_nothing() {
-    let (server, shop) = Server::with_shop();
-    let browser = Browser::of(&server);
+    let (server, shop, browser) = Browser::with_shop();
     let asked = challenged(&shop, &json!({}));
     let wire = |method: &str| {
         let request = format!("{method} {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", asked.step);
@@ -83,8 +79,7 @@ fn head_is_answered_like_get_and_changes_nothing() {
 
 #[test]
 fn a_form_is_judged_by_origin_type_size_and_text_in_this_order() {
-    let (server, shop) = Server::with_shop();
-    let browser = Browser::of(&server);
+    let (_server, shop, browser) = Browser::with_shop();
     let asked = challenged(&shop, &json!({}));
     let path = asked.step.as_str();
     let json = ("Content-Type", "application/json");
@@ -109,8 +104,7 @@ fn a_form_is_judged_by_origin_type_size_and_text_in_this_order() {
 
 #[test]
 fn a_long_address_or_head_is_refused_by_pages_and_by_no_call() {
-    let (server, shop) = Server::with_shop();
-    let browser = Browser::of(&server);
+    let (_server, shop, browser) = Browser::with_shop();
     let long = "x".repeat(8 * 1024);
     let path = "/sandbox/scan";
     page(&browser.get(&format!("{path}?{long}")), 200);
@@ -160,8 +154,7 @@ fn pages_are_compressed_for_browsers_that_ask_for_it() {
 fn the_log_and_metrics_name_pages_by_their_pattern() {
     let directory = tempfile::tempdir().expect("a directory");
     let log = directory.path().join("log");
-    let mut server = Start::default().recording(&log).with("TILL_LOG_FILTER", "info").server();
-    let shop = server.shop();
+    let (mut server, shop) = Start::default().recording(&log).with("TILL_LOG_FILTER", "info").server_with_shop();
     let browser = Browser::of(&server);
     let asked = challenged(&shop, &json!({}));
     page(&browser.get(&asked.step), 200);

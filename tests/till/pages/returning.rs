@@ -50,8 +50,7 @@ const RETURNED: [(&str, &str, &str); 11] = [
 
 #[test]
 fn an_ended_payment_leads_to_the_shop_with_its_id() {
-    let (server, shop) = Server::with_shop();
-    let browser = Browser::of(&server);
+    let (_server, shop, browser) = Browser::with_shop();
     each(&RETURNED, |(given, told, expected)| {
         let asked = challenged(&shop, &json!({ "return_url": given }));
         let own = format!("payment_id={}", asked.payment);
@@ -88,8 +87,7 @@ fn a_payment_without_an_outcome_shows_a_page_that_waits() {
 
 #[test]
 fn a_session_without_a_payment_is_a_page_that_names_no_shop() {
-    let (server, shop) = Server::with_shop();
-    let browser = Browser::of(&server);
+    let (server, shop, browser) = Browser::with_shop();
     let unused = shop.session(100);
     let (merchant, other) = (&shop.merchant_id, server.shop().merchant_id);
     let asked = challenged(&shop, &json!({}));

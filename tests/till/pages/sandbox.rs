@@ -48,8 +48,7 @@ fn each_page_shows_its_heading_its_buttons_the_merchant_and_the_amount() {
 
 #[test]
 fn a_customer_acts_once() {
-    let (server, shop) = Server::with_shop();
-    let browser = Browser::of(&server);
+    let (_server, shop, browser) = Browser::with_shop();
     for (outcome, status, code) in [
         ("succeed", "SUCCESSFUL", None),
         ("fail", "FAILED", Some("authentication_failed")),
@@ -101,8 +100,7 @@ fn a_paid_wallet_leads_nowhere_and_unknown_bills_and_actions_are_not_found() {
 
 #[test]
 fn the_page_is_closed_after_a_void_when_the_customer_gives_up_and_after_the_deadline() {
-    let (server, shop) = Server::with_shop();
-    let browser = Browser::of(&server);
+    let (server, shop, browser) = Browser::with_shop();
     let voided = challenged(&shop, &json!({}));
     shop.call("void-payment", &json!({ "payment_id": voided.payment })).ok();
     let given_up = challenged(&shop, &json!({}));

@@ -67,8 +67,7 @@ fn an_installations_page_reads_answers_and_refusals() {
 fn the_log_names_the_origin_whose_pages_read_an_answer_and_no_other() {
     let (_directory, [log]) = temporary(["log"]);
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);
-    let mut server = start.server();
-    let shop = server.shop();
+    let (mut server, shop) = start.server_with_shop();
     let call = |origin: &str| from_page(&server, &shop, origin, "retrieve-installation-settings", &json!({}));
     // A caller's own text, which may be a card number.
     let answer = call("https://4242424242424242.example");

@@ -114,12 +114,8 @@ fn details_of_customers_cards_and_methods_have_statuses() {
     is_problem(&call("initiate-payment-flow", &shop.initiation(&session, 700)), 422, "CUSTOMER_REQUIRED");
     let stranger = merged(&shop.initiation(&session, 700), &json!({ "customer_email": "eve@shop.example" }));
     is_problem(&call("initiate-payment-flow", &stranger), 422, "CUSTOMER_MISMATCH");
-    let method = json!({
-        "merchant_id": shop.merchant_id, "payment_method": "CARD", "acquirer": "sandbox", "enabled": true,
-        "authorizes_without_capture": false,
-    });
     is_problem(&operator("configure-payment-method", &json!({})), 400, "INVALID_ARGUMENTS");
-    server.admin("configure-payment-method", &method).ok();
+    server.configure(&shop, "CARD", &json!({ "authorizes_without_capture": false })).ok();
     let session = shop.session(900);
     let held = merged(&shop.initiation(&session, 900), &json!({ "capture": false }));
     is_problem(&call("initiate-payment-flow", &held), 422, "NOT_SUPPORTED");

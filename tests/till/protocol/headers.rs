@@ -86,8 +86,7 @@ fn a_valid_request_id_is_kept_and_another_is_replaced() {
 fn the_log_line_of_a_request_has_its_id() {
     let (_directory, [log]) = temporary(["log"]);
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);
-    let mut server = start.server();
-    let shop = server.shop();
+    let (mut server, shop) = start.server_with_shop();
     shop.client().header("X-Request-Id", "find-me-1").post("/merchants/get-balance", &json!({})).ok();
     shop.client().header("X-Request-Id", "find-me-2").post("/merchants/nothing", &json!({}));
     assert!(server.stop());
@@ -103,8 +102,7 @@ fn the_log_line_of_a_request_has_its_id() {
 fn every_log_line_of_a_request_has_its_answers_id() {
     let (_directory, [log]) = temporary(["log"]);
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);
-    let mut server = start.server();
-    let shop = server.shop();
+    let (mut server, shop) = start.server_with_shop();
     let mut ids = Vec::new();
     for (client, path) in [
         (shop.client(), "/merchants/get-balance"),

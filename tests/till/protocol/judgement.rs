@@ -139,8 +139,7 @@ fn faults_of_a_body_precede_look_ups() {
 
 #[test]
 fn the_sdk_is_limited_for_each_installation() {
-    let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND", "1").server();
-    let shop = server.shop();
+    let (server, shop) = Start::default().with("TILL_SDK_CALLS_PER_SECOND", "1").server_with_shop();
     let other = server.shop();
     let answers: Vec<ApiAnswer> =
         (0..10).map(|_| shop.sdk("retrieve-installation-settings", &json!({}))).filter(|it| it.status != 200).collect();
@@ -164,8 +163,7 @@ fn the_sdk_is_limited_for_each_installation() {
 
 #[test]
 fn a_call_whose_body_has_not_arrived_takes_no_permit() {
-    let server = Start::default().with("TILL_HTTP_THREADS", "1").server();
-    let shop = server.shop();
+    let (server, shop) = Start::default().with("TILL_HTTP_THREADS", "1").server_with_shop();
     let key = bearer(&shop);
     let head = format!(
         "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: \

@@ -89,11 +89,7 @@ fn grade(shop: &Shop, functions: &BTreeSet<String>, wrong: &Wrong) -> Grade {
 }
 
 fn checkout(shop: &Shop, more: &Value) -> Value {
-    let body = json!({
-        "installation_id": shop.installation_id, "amount": 5_000, "currency": "THB",
-        "return_url": "https://shop.example/done",
-    });
-    merged(&body, more)
+    shop.checkout_of(5_000, more)
 }
 
 fn without(body: &Value, name: &str) -> Value {
