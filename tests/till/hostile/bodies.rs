@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::harness::VAULT_KEY;
 
-use super::nasties::nasties;
+use super::nasties::{listed, nasties};
 
 /// An endpoint as its package document describes it.
 #[derive(Debug, Clone)]
@@ -249,80 +249,19 @@ pub(super) fn too_large() -> Vec<u8> {
 }
 
 /// Values that have broken other servers before, as JSON text.
-const EXTREMES: [&str; 72] = [
-    "null",
-    "true",
-    "false",
-    "0",
-    "-0",
-    "-1",
-    "1",
-    "3.0",
-    "1.5",
-    "1e3",
-    "1e308",
-    "1e309",
-    "-1e400",
-    "1e-400",
-    "101",
-    "9007199254740991",
-    "9007199254740992",
-    "-9007199254740992",
-    "9223372036854775807",
-    "9223372036854775808",
-    "18446744073709551615",
-    "18446744073709551616",
-    "1E999999999999",
-    "0.1e-999999999",
-    "[]",
-    "{}",
-    "[[]]",
-    "[null]",
-    "{\"a\":{}}",
-    "\"\"",
-    "\" \"",
-    "\"\\u0000\"",
-    "\"\\ud800\"",
-    "\"\\ud83d\\ude00\"",
-    "\"\u{202e}\"",
-    "\"\u{feff}\"",
-    "\"\u{0301}\"",
-    "\"null\"",
-    "\"0\"",
-    "\"00\"",
-    "\"-1\"",
-    "\"+1\"",
-    "\"1e5\"",
-    "\"1.0\"",
-    "\"9007199254740992\"",
-    "\"99999999999999999999999999\"",
-    "\"NaN\"",
-    "\"true\"",
-    "\"'; DROP TABLE payments; --\"",
-    "\"../../../etc/passwd\"",
-    "\"%00\"",
-    "\"<script>alert(1)</script>\"",
-    "\"{{7*7}}\"",
-    "\"${jndi:ldap://a}\"",
-    "\"pay_\"",
-    "\"pay_00000000000000000000000000\"",
-    "\"mer_7zzzzzzzzzzzzzzzzzzzzzzzzz\"",
-    "\"mer_8zzzzzzzzzzzzzzzzzzzzzzzzz\"",
-    "\"PAY_01H455VB4PEX5VSKNK084SN02Q\"",
-    "\"ctc_01h455vb4pex5vsknk084sn02q\"",
-    "\"crd_01h455vb4pex5vsknk084sn02q\"",
-    "\"tok_01h455vb4pex5vsknk084sn02q\"",
-    "\"a@b\"",
-    "\"@\"",
-    "\"+00000000000\"",
-    "\"javascript:alert(1)\"",
-    "\"http://\"",
-    "\"https://[::1\"",
-    "\"00/00\"",
-    "\"13/49\"",
-    "\"12/00\"",
-    "\"4242424242424241\"",
-];
+const EXTREMES: &str = "\
+    null | true | false | 0 | -0 | -1 | 1 | 3.0 | 1.5 | 1e3 | 1e308 | 1e309 | -1e400 | 1e-400 | 101 | \
+    9007199254740991 | 9007199254740992 | -9007199254740992 | 9223372036854775807 | 9223372036854775808 | \
+    18446744073709551615 | 18446744073709551616 | 1E999999999999 | 0.1e-999999999 | [] | {} | [[]] | [null] | \
+    {\"a\":{}} | \"\" | \" \" | \"\\u0000\" | \"\\ud800\" | \"\\ud83d\\ude00\" | \"\u{202e}\" | \"\u{feff}\" | \
+    \"\u{0301}\" | \"null\" | \"0\" | \"00\" | \"-1\" | \"+1\" | \"1e5\" | \"1.0\" | \"9007199254740992\" | \
+    \"99999999999999999999999999\" | \"NaN\" | \"true\" | \"'; DROP TABLE payments; --\" | \
+    \"../../../etc/passwd\" | \"%00\" | \"<script>alert(1)</script>\" | \"{{7*7}}\" | \"${jndi:ldap://a}\" | \
+    \"pay_\" | \"pay_00000000000000000000000000\" | \"mer_7zzzzzzzzzzzzzzzzzzzzzzzzz\" | \
+    \"mer_8zzzzzzzzzzzzzzzzzzzzzzzzz\" | \"PAY_01H455VB4PEX5VSKNK084SN02Q\" | \"ctc_01h455vb4pex5vsknk084sn02q\" | \
+    \"crd_01h455vb4pex5vsknk084sn02q\" | \"tok_01h455vb4pex5vsknk084sn02q\" | \"a@b\" | \"@\" | \"+00000000000\" | \
+    \"javascript:alert(1)\" | \"http://\" | \"https://[::1\" | \"00/00\" | \"13/49\" | \"12/00\" | \
+    \"4242424242424241\"";
 
 /// A hostile value as JSON text; not always JSON.
 fn hostile() -> impl Strategy<Value = String> {
@@ -341,7 +280,7 @@ fn hostile() -> impl Strategy<Value = String> {
     let lengths = vec![254_usize, 255, 256, 2_047, 2_048, 2_049, 20_000];
     let letters = vec!["a", "é", "漢", "💳", "\u{0}", "9"];
     prop_oneof![
-        6 => select(EXTREMES.to_vec()).prop_map(str::to_owned),
+        6 => select(listed(EXTREMES)).prop_map(str::to_owned),
         2 => select(of_server.to_vec()).prop_map(|word| format!("\"{word}\"")),
         2 => (select(letters), select(lengths)).prop_map(|(letter,
             length)| Value::from(letter.repeat(length)).to_string()),
