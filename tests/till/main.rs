@@ -1,6 +1,7 @@
 //! Black-box tests: the real binary over HTTP and the command line.
 
 mod harness;
+mod valid_calls;
 mod first_payment;
 mod first_session;
 mod documents;

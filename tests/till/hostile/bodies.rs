@@ -7,25 +7,8 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
 
-use crate::harness::VAULT_KEY;
-
 use super::nasties::{listed, nasties};
-
-/// An endpoint as its package document describes it.
-#[derive(Debug, Clone)]
-pub(super) struct DescribedEndpoint {
-    package: String,
-    name: String,
-    arguments: Vec<Argument>,
-}
-
-#[derive(Debug, Clone)]
-struct Argument {
-    name: String,
-    required: bool,
-    sound: Vec<String>,
-    nasty: Vec<String>,
-}
+use crate::valid_calls::{DescribedEndpoint, object};
 
 /// A call. Placeholders such as `@session@` in its body stand for objects of the server.
 #[derive(Clone)]
@@ -50,179 +33,17 @@ impl Case {
     }
 }
 
-impl DescribedEndpoint {
-    pub(super) fn takes_arguments(&self) -> bool {
-        !self.arguments.is_empty()
-    }
-
-    pub(super) fn from_document(package: &str, endpoint: &Value) -> DescribedEndpoint {
-        let text = |value: &Value| value.as_str().expect("a string").to_owned();
-        let name = text(&endpoint["name"]);
-        let argument = |argument: &Value| Argument {
-            name: text(&argument["name"]),
-            // These endpoints need one of several arguments, each of which is optional.
-            required: argument["required"] == true
-                || (name == "redeliver-webhook" && argument["name"] == "since")
-                || (name == "add-contact" && argument["name"] == "contact_name")
-                || (name == "find-payments" && argument["name"] == "payment_id")
-                || (name == "pay-checkout" && argument["name"] == "token"),
-            sound: sound_values(&name, argument),
-            nasty: nasties(&text(&argument["name"])),
-        };
-        let arguments = endpoint["arguments"].as_array().expect("a list of arguments").iter().map(argument).collect();
-        DescribedEndpoint { package: package.to_owned(), name, arguments }
-    }
-
-    /// Its name with that of its interface.
-    pub(super) fn path(&self) -> String {
-        format!("{}/{}", self.package, self.name)
-    }
-
-    /// A call with the first valid value of each required argument, which must be accepted.
-    pub(super) fn sound(&self) -> Case {
-        Case::plain(self, object(self.required()))
-    }
-
-    /// Calls that are valid except for one argument, which has each of the difficult values for its name.
-    pub(super) fn nasty(&self) -> Vec<Case> {
-        let cases = self.arguments.iter().flat_map(|argument| {
-            argument.nasty.iter().map(|value| {
-                let mut members = self.required();
-                members.retain(|(name, _)| *name != argument.name);
-                members.push((argument.name.clone(), value.clone()));
-                Case::plain(self, object(members))
-            })
-        });
-        cases.collect()
-    }
-
-    fn required(&self) -> Vec<(String, String)> {
-        let required = self.arguments.iter().filter(|argument| argument.required);
-        required.map(|argument| (argument.name.clone(), argument.sound[0].clone())).collect()
-    }
-}
-
-/// Values that an argument takes, as JSON text.
-fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
-    let name = argument["name"].as_str().expect("a string");
-    let words: &[&str] = match name {
-        "merchant_id" if matches!(endpoint, "suspend-merchant" | "resume-merchant") => &["@other@"],
-        "merchant_id" if endpoint == "advance-clock" => &["@tested@"],
-        "to" => return vec!["@soon@".to_owned(), "0".to_owned()],
-        "merchant_id" => &["@merchant@"],
-        "installation_id" if matches!(endpoint, "update-installation" | "remove-installation") => {
-            &["@spare-installation@"]
-        }
-        "installation_id" => &["@installation@"],
-        "payment_session_id" => &[
-            "@session@",
-            "@bare-session@",
-            "@installment-session@",
-            "@used-session@",
-            "pse_01h455vb4pex5vsknk084sn02q",
-        ],
-        "payment_id" if matches!(endpoint, "capture-payment" | "void-payment") => &["@held-payment@", "@payment@"],
-        "payment_id" if matches!(endpoint, "reverse-payment" | "refund-payment" | "open-dispute") => {
-            &["@taken-payment@", "@payment@"]
-        }
-        "checkout_id" => &["@checkout@", "their-own", "chk_01h455vb4pex5vsknk084sn02q"],
-        "lines" => return vec!["[{\"name\":\"Tea\",\"amount\":10000}]".to_owned()],
-        "payment_methods" => return vec!["[\"CARD\"]".to_owned(), "[\"CARD\",\"INSTALLMENT\"]".to_owned()],
-        // A checkout that expires while the cases run would be a commit without a call.
-        "expires_in" => return vec!["86400".to_owned()],
-        "color" => &["#0a7d55"],
-        "cancel_url" => &["https://shop.example/cart"],
-        "refund_id" if matches!(endpoint, "complete-refund" | "fail-refund") => &["@waiting-refund@", "@refund@"],
-        "payout_id" if matches!(endpoint, "complete-payout" | "fail-payout") => &["@waiting-payout@", "@payout@"],
-        "dispute_id" if endpoint != "find-dispute" => &["@open-dispute@", "@dispute@"],
-        "dispute_id" => &["@dispute@", "dsp_01h455vb4pex5vsknk084sn02q"],
-        "webhook_id" if endpoint == "list-webhook-deliveries" => &["@webhook@"],
-        "webhook_id" => &["@webhook@", "whe_01h455vb4pex5vsknk084sn02q"],
-        "destination_url" => &["https://shop.example/events"],
-        "events" => return vec!["[\"*\"]".to_owned(), "[\"PAYMENT_COMPLETED\"]".to_owned()],
-        "signature_header" => &["X-Shop-Signature"],
-        "api_version" => &["2025-04-01"],
-        "since" => return vec!["0".to_owned()],
-        "event_id" => &["@event@", "evt_01h455vb4pex5vsknk084sn02q"],
-        "payout_id" => &["@payout@", "out-1", "pyo_01h455vb4pex5vsknk084sn02q"],
-        "statement_id" => &["stm_01h455vb4pex5vsknk084sn02q"],
-        "part" => return vec!["1".to_owned(), "2".to_owned()],
-        "topup_id" => &["@topup@", "transfer-1", "tup_01h455vb4pex5vsknk084sn02q"],
-        "refund_id" => &["@refund@", "return-1", "rfn_01h455vb4pex5vsknk084sn02q"],
-        "payment_id" if endpoint == "find-payments" => &["@payment@", "pay_01h455vb4pex5vsknk084sn02q"],
-        "payment_id" => &["@payment@", "order-1", "pay_01h455vb4pex5vsknk084sn02q"],
-        "contact_id" if endpoint == "remove-contact" => &["@spare-contact@", "@customer@"],
-        "contact_id" if endpoint == "list-cards" => &["@customer@"],
-        "customer_id" | "contact_id" => &["@customer@", "their-own", "ctc_01h455vb4pex5vsknk084sn02q"],
-        "card_id" => &["@card@", "crd_01h455vb4pex5vsknk084sn02q", "their-card"],
-        "token" if endpoint == "save-card" => &["@token@", "tok_01h455vb4pex5vsknk084sn02q"],
-        "token" => &["@token@", "@token@", "@used-token@", "tok_01h455vb4pex5vsknk084sn02q"],
-        "key_id" => &["@key@"],
-        "key" if endpoint.contains("-metadata-set") => &["basket", "cart", "nothing-yet"],
-        "key" => &["cart", "basket", "nothing-yet"],
-        "vault_key" => &[VAULT_KEY],
-        "path" => &["tags", "a.tags", ""],
-        "metadata" => return vec!["{\"tags\":[\"a\"]}".to_owned(), "[]".to_owned(), "{\"a\":{}}".to_owned()],
-        "value" => return vec!["\"a\"".to_owned(), "7".to_owned(), "{\"a\":[null]}".to_owned(), "null".to_owned()],
-        "version" => return ["0", "1", "2", "3", "4"].map(str::to_owned).to_vec(),
-        "user_id" => &["@user@"],
-        "invitation_id" => &["@invitation@"],
-        "plan_id" => &["@plan@", "@other-plan@"],
-        "actor_email" => &["member@shop.example"],
-        "actor_key_id" => &["@key@"],
-        "object_id" => &["@merchant@", "@payment@", "order-1"],
-        "parent_id" => &["@payment@"],
-        "created_at" => &["today", "2025-01..", "..2040-01-01", "this_week"],
-        "terms" => &["member@", "@payment@", "PAY_0"],
-        "after" | "before" if endpoint == "retrieve-metadata" => return vec!["1".to_owned(), "7".to_owned()],
-        "after" | "before" => &[
-            "@activity@",
-            "@entry@",
-            "@merchant@",
-            "@user@",
-            "@invitation@",
-            "@key@",
-            "@payment@",
-            "@refund@",
-            "@topup@",
-            "@payout@",
-            "@dispute@",
-        ],
-        "external_id" => &["hostile-1", "order-1"],
-        "amount" => return vec!["10000".to_owned(), "\"10000\"".to_owned(), "1".to_owned()],
-        "currency" => &["THB", "THB", "THB", "USD"],
-        "return_url" => &["https://shop.example/done"],
-        "email" => &["new-@fresh@@shop.example", "ada@shop.example", "member@shop.example"],
-        "contact_email" => &["new-@fresh@@shop.example", "ada@shop.example"],
-        "customer_email" | "support_email" => &["ada@shop.example", "eve@shop.example"],
-        "customer_mobile" | "contact_mobile" | "mobile" => &["+66812345678"],
-        "number" => &["4242424242424242", "4000000000000002"],
-        "expiration_date" => &["12/49"],
-        "security_code" => &["123"],
-        "installment_plan_id" => &["sandbox_3_months"],
-        "identifier" => &["https://shop.example"],
-        "time_zone" => &["Asia/Bangkok"],
-        "acquirer" => &["sandbox"],
-        "expires_at" => return vec!["4102444800".to_owned()],
-        // A record that expires while the cases run would be a commit without a call.
-        "ttl" => return vec!["63072000".to_owned()],
-        "last_digits" => &["4242", "0002"],
-        "per_page" | "settlement_delay_seconds" | "fee_basis_points" | "fee_fixed" => return vec!["7".to_owned()],
-        "name" | "customer_name" | "contact_name" => &["Ada"],
-        _ => return sound_by_type(argument),
-    };
-    words.iter().map(|word| format!("\"{word}\"")).collect()
-}
-
-fn sound_by_type(argument: &Value) -> Vec<String> {
-    if let Some(choices) = argument["choices"].as_array() {
-        return choices.iter().map(Value::to_string).collect();
-    }
-    match argument["type"].as_str() {
-        Some("boolean") => vec!["true".to_owned(), "false".to_owned()],
-        Some("number") => vec!["1".to_owned()],
-        _ => vec!["\"a\"".to_owned()],
-    }
+/// Calls that are valid except for one argument, which has each of the difficult values for its name.
+pub(super) fn difficult_calls(endpoint: &DescribedEndpoint) -> Vec<Case> {
+    let cases = endpoint.arguments.iter().flat_map(|argument| {
+        nasties(&argument.name).into_iter().map(|value| {
+            let mut members = endpoint.members(&[]);
+            members.retain(|(name, _)| *name != argument.name);
+            members.push((argument.name.clone(), value));
+            Case::plain(endpoint, object(members).into_bytes())
+        })
+    });
+    cases.collect()
 }
 
 /// Bodies that no endpoint accepts.
@@ -350,15 +171,10 @@ fn seldom_damage() -> impl Strategy<Value = Damage> {
     prop_oneof![9 => Just(Damage::None), 1 => damage()]
 }
 
-/// A body of members whose values are JSON text already.
-fn object(members: Vec<(String, String)>) -> Vec<u8> {
-    let member = |(name, value): (String, String)| format!("{}:{value}", Value::from(name));
-    format!("{{{}}}", members.into_iter().map(member).collect::<Vec<_>>().join(",")).into_bytes()
-}
-
 /// A valid body of an endpoint in which up to three arguments are hostile.
 fn nearly_sound(endpoint: &DescribedEndpoint) -> BoxedStrategy<Vec<u8>> {
     let arguments = endpoint.arguments.clone();
+    let difficult: Vec<Vec<String>> = arguments.iter().map(|argument| nasties(&argument.name)).collect();
     let choices = vec((any::<Index>(), any::<bool>(), any::<bool>()), arguments.len());
     let wrong = vec((any::<Index>(), hostile(), prop::option::of(any::<Index>())), 1..=3);
     let wrong = prop_oneof![2 => Just(Vec::new()), 3 => wrong];
@@ -369,11 +185,12 @@ fn nearly_sound(endpoint: &DescribedEndpoint) -> BoxedStrategy<Vec<u8>> {
             let mut members: Vec<(String, String)> = Vec::new();
             for (argument, (value, first, second)) in arguments.iter().zip(choices) {
                 if argument.required || (first && second) {
-                    members.push((argument.name.clone(), value.get(&argument.sound).clone()));
+                    members.push((argument.name.clone(), value.get(&argument.valid).clone()));
                 }
             }
             for (at, value, nasty) in wrong.into_iter().filter(|_| !arguments.is_empty()) {
-                let Argument { name, nasty: nasties, .. } = at.get(&arguments);
+                let place = at.index(arguments.len());
+                let (name, nasties) = (&arguments[place].name, &difficult[place]);
                 let nasty = nasty.filter(|_| !nasties.is_empty()).map(|at| at.get(nasties).clone());
                 members.retain(|(known, _)| known != name);
                 members.push((name.clone(), lasting(name, nasty.unwrap_or(value))));
@@ -382,7 +199,7 @@ fn nearly_sound(endpoint: &DescribedEndpoint) -> BoxedStrategy<Vec<u8>> {
                 members.push(at.get(&members).clone());
             }
             members.extend(unknown.map(|(name, value)| (name.into_iter().collect(), value)));
-            object(members)
+            object(members).into_bytes()
         })
         .boxed()
 }
@@ -400,7 +217,7 @@ fn body(endpoint: &DescribedEndpoint) -> BoxedStrategy<Vec<u8>> {
         7 => nearly_sound(endpoint),
         2 => vec((select(names), hostile()).prop_map(|(name, value)| { let value = lasting(&name, value); (name,
             value) }), 0..8)
-            .prop_map(object),
+            .prop_map(|members| object(members).into_bytes()),
         1 => random_json().prop_map(|value| value.to_string().into_bytes()),
         1 => vec(any::<u8>(), 0..200),
     ]

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use crate::harness::{ApiAnswer, Client, Server, Shop, merged};
+use crate::valid_calls::is_look_up;
 
 /// The one argument whose example is refused on purpose: it would become the key of the store.
 const REFUSED_ON_PURPOSE: &str = "vault_key";
@@ -176,14 +177,11 @@ const WITHOUT_IDEMPOTENCY_KEY: [&str; 6] =
 
 #[test]
 fn every_call_that_changes_something_takes_an_idempotency_key() {
-    const LOOK_UPS: [&str; 9] =
-        ["find-", "get-", "list-", "retrieve-", "check-", "discover-", "balance-", "available-", "status"];
     for Operation { path, described, .. } in DocumentedInterfaces::start().operations() {
         let name = path.rsplit('/').next().expect("a name");
         let parameters = described["parameters"].as_array().expect("parameters");
         let takes_one = parameters.iter().any(|parameter| parameter["name"] == "Idempotency-Key");
-        let is_look_up = LOOK_UPS.iter().any(|verb| name.starts_with(verb));
-        assert_eq!(takes_one, !is_look_up && !WITHOUT_IDEMPOTENCY_KEY.contains(&name), "{path}");
+        assert_eq!(takes_one, !is_look_up(name) && !WITHOUT_IDEMPOTENCY_KEY.contains(&name), "{path}");
     }
 }
 

@@ -3,5 +3,5 @@
 
 mod client;
 mod package;
-mod arguments;
+mod stranger;
 mod walk;
