@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::harness::{ApiAnswer, CARD, Server, Shop, Start, id_of_nothing, merged};
-use crate::pages::browser::{by_method, challenged, enable};
+use crate::valid_calls::Fixture;
 
 /// The endpoints whose argument is a session.
 pub(crate) const SESSION_ENDPOINTS: [&str; 7] = [
@@ -19,23 +19,9 @@ pub(crate) const SESSION_ENDPOINTS: [&str; 7] = [
 ];
 
 /// Every SDK endpoint with a valid body; the calls about a customer's action are about open ones.
-fn endpoints(server: &Server, shop: &Shop) -> Vec<(&'static str, Value)> {
-    enable(server, shop, "PROMPTPAY");
-    let named = |session: &Value| json!({ "payment_session_id": session });
-    let session = named(&json!(shop.session(100)));
-    vec![
-        ("retrieve-installation-settings", json!({})),
-        ("tokenize-card", card(&json!({}))),
-        ("select-payment-method", json!({ "amount": 100, "currency": "THB", "payment_method": "CARD" })),
-        ("list-installment-plans", json!({})),
-        ("discover-next-action", session.clone()),
-        ("check-status", session.clone()),
-        ("retrieve-payment-session", session),
-        ("get-redirect-url", named(&json!(challenged(shop, &json!({})).session))),
-        ("retrieve-qr-data", named(&json!(by_method(shop, "PROMPTPAY").session))),
-        ("get-return-url", named(&shop.pay_with(100, &json!({}))["payment_session_id"])),
-        ("cancel-payment-session", named(&json!(shop.session(100)))),
-    ]
+fn endpoints(fixture: &Fixture) -> Vec<(&str, Value)> {
+    let of_devices = fixture.endpoints.iter().filter(|endpoint| endpoint.package == "sdk");
+    of_devices.map(|endpoint| (endpoint.name.as_str(), fixture.arguments(endpoint, &[]))).collect()
 }
 
 fn card(more: &Value) -> Value {
@@ -77,12 +63,13 @@ fn requires(shop: &Shop, endpoint: &str, body: &Value, name: &str) {
 
 #[test]
 fn every_endpoint_names_its_merchant_and_installation() {
-    let (server, shop) = Server::with_shop();
-    for (endpoint, body) in endpoints(&server, &shop) {
+    let fixture = Fixture::start(Start::default());
+    let shop = &fixture.shop;
+    for (endpoint, body) in endpoints(&fixture) {
         shop.sdk(endpoint, &body).ok();
         for name in ["merchant_id", "installation_id"] {
             let wrong = [json!(1), json!(""), json!("mer_1"), json!("ins_1"), json!(shop.key_id), json!({})];
-            refuses(&shop, endpoint, &body, name, &wrong);
+            refuses(shop, endpoint, &body, name, &wrong);
             let missing = shop.sdk(endpoint, &merged(&body, &json!({ name: null })));
             assert_eq!(missing.faults(), [format!("missing {name}")]);
         }
@@ -94,8 +81,9 @@ fn every_endpoint_names_its_merchant_and_installation() {
 
 #[test]
 fn a_device_cannot_tell_which_merchants_exist() {
-    let (server, shop, other) = Server::with_shops();
-    for (endpoint, body) in endpoints(&server, &shop) {
+    let fixture = Fixture::start(Start::default());
+    let (shop, other) = (&fixture.shop, fixture.server.shop());
+    for (endpoint, body) in endpoints(&fixture) {
         let answers = [
             json!({ "merchant_id": id_of_nothing(&shop.merchant_id) }),
             json!({ "installation_id": id_of_nothing(&shop.installation_id) }),
@@ -107,20 +95,6 @@ fn a_device_cannot_tell_which_merchants_exist() {
             assert_eq!(answer.refused("NOT_FOUND"), json!({ "argument": "installation_id" }), "{endpoint}");
             assert_eq!(answer.message(), answers[0].message(), "{endpoint}");
         }
-    }
-}
-
-#[test]
-fn every_endpoint_but_giving_up_refuses_a_suspended_merchant() {
-    let (server, shop) = Server::with_shop();
-    let endpoints = endpoints(&server, &shop);
-    server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
-    for (endpoint, body) in endpoints.iter().filter(|(endpoint, _)| *endpoint != "cancel-payment-session") {
-        assert_eq!(shop.sdk(endpoint, body).refused("MERCHANT_SUSPENDED"), Value::Null, "{endpoint}");
-    }
-    server.admin("resume-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
-    for (endpoint, body) in &endpoints {
-        shop.sdk(endpoint, body).ok();
     }
 }
 
@@ -150,13 +124,7 @@ fn the_settings_have_the_data_of_a_payment_form() {
 #[test]
 fn a_disabled_method_is_not_shown_and_cannot_be_selected() {
     let (server, shop) = Server::with_shop();
-    let disable = |method: &str| {
-        let body = json!({
-            "merchant_id": shop.merchant_id, "payment_method": method, "acquirer": "sandbox", "enabled": false,
-            "authorizes_without_capture": true,
-        });
-        server.admin("configure-payment-method", &body).ok()
-    };
+    let disable = |method: &str| server.configure(&shop, method, &json!({ "enabled": false })).ok();
     disable("INSTALLMENT");
     let settings = shop.sdk("retrieve-installation-settings", &json!({})).ok();
     assert_eq!(
@@ -507,10 +475,11 @@ fn from_page(server: &Server, origin: &str, endpoint: &str, body: &Value) -> Api
 
 #[test]
 fn only_a_page_of_the_installations_origin_reads_answers() {
-    let (server, shop) = Server::with_shop();
-    for (endpoint, body) in endpoints(&server, &shop) {
+    let fixture = Fixture::start(Start::default());
+    let Fixture { server, shop, .. } = &fixture;
+    for (endpoint, body) in endpoints(&fixture) {
         let body = shop.named(&body);
-        let own = from_page(&server, "https://shop.example", endpoint, &body);
+        let own = from_page(server, "https://shop.example", endpoint, &body);
         assert_eq!(own.header("access-control-allow-origin"), Some("https://shop.example"), "{endpoint}");
         assert!(own.header("vary").is_some_and(|vary| vary.contains("Origin")), "{endpoint}");
         own.ok();
@@ -521,7 +490,7 @@ fn only_a_page_of_the_installations_origin_reads_answers() {
             "https://sub.shop.example",
             "null",
         ] {
-            let other = from_page(&server, origin, endpoint, &body);
+            let other = from_page(server, origin, endpoint, &body);
             assert_eq!(other.header("access-control-allow-origin"), None, "{endpoint} from {origin}");
         }
         let none = server.client().post(&format!("/sdk/{endpoint}"), &body);
@@ -593,8 +562,7 @@ fn an_address_over_its_rate_is_refused_for_the_installation() {
 
 #[test]
 fn faulty_calls_count_and_change_nothing_when_refused() {
-    let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND", "2").server();
-    let shop = server.shop();
+    let (_server, shop) = Start::default().with("TILL_SDK_CALLS_PER_SECOND", "2").server_with_shop();
     let wrong = card(&json!({ "number": "4242424242424241" }));
     shop.sdk("tokenize-card", &wrong).refused("INVALID_ARGUMENTS");
     turned_away(|| shop.sdk("tokenize-card", &wrong));
@@ -603,7 +571,6 @@ fn faulty_calls_count_and_change_nothing_when_refused() {
 
 #[test]
 fn the_merchants_own_calls_are_not_counted() {
-    let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND", "1").server();
-    let shop = server.shop();
+    let (_server, shop) = Start::default().with("TILL_SDK_CALLS_PER_SECOND", "1").server_with_shop();
     assert!((0..20).all(|_| shop.call("get-balance", &json!({})).status == 200));
 }

@@ -1,16 +1,12 @@
 //! The operator's calls: contract, section 12.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use serde_json::{Value, json};
 
-use crate::harness::{ApiAnswer, Server, Start, merged};
+use crate::harness::{ApiAnswer, Server, Start, ids_of, merged, now_seconds};
+use crate::valid_calls::{DescribedEndpoint, Fixture};
 
 /// The id of a merchant that does not exist.
 const NOBODY: &str = "mer_01h455vb4pex5vsknk084sn02q";
-const NO_DISPUTE: &str = "dsp_01h455vb4pex5vsknk084sn02q";
-const NO_PAYOUT: &str = "pyo_01h455vb4pex5vsknk084sn02q";
-const NO_REFUND: &str = "rfn_01h455vb4pex5vsknk084sn02q";
 const NO_INSTALLATION: &str = "ins_01h455vb4pex5vsknk084sn02q";
 
 fn named(server: &Server, key: &str, endpoint: &str, body: &Value) -> ApiAnswer {
@@ -25,19 +21,15 @@ fn found(server: &Server, merchant: &str) -> Value {
     server.admin("find-merchant", &json!({ "merchant_id": merchant })).ok()
 }
 
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is set").as_secs()
-}
-
 #[test]
 fn a_merchant_is_created_with_its_defaults() {
     let server = Server::start();
-    let before = now();
+    let before = now_seconds();
     let id = merchant(&server);
     assert!(id.starts_with("mer_") && id.len() == 30, "{id}");
     let found = found(&server, &id);
     let created_at = found["created_at"].as_u64().expect("seconds");
-    assert!((before..=now()).contains(&created_at));
+    assert!((before..=now_seconds()).contains(&created_at));
     let method = |name: &str| {
         json!({
             "payment_method": name, "acquirer": "sandbox", "enabled": true, "authorizes_without_capture": true,
@@ -99,42 +91,19 @@ fn the_faults_of_a_new_merchant_come_at_once() {
 
 #[test]
 fn a_call_about_a_merchant_that_there_is_not_is_not_found() {
-    let server = Server::start();
-    let key_id = "key_01h455vb4pex5vsknk084sn02q";
-    for (endpoint, more) in [
-        ("find-merchant", json!({})),
-        ("update-merchant", json!({ "card_numbers_in_identifiers": true })),
-        ("suspend-merchant", json!({})),
-        ("resume-merchant", json!({})),
-        ("advance-clock", json!({ "to": 4_102_444_800_u64 })),
-        ("generate-key", json!({ "name": "A" })),
-        ("revoke-key", json!({ "key_id": key_id })),
-        ("list-keys", json!({})),
-        ("add-installation", json!({ "name": "A", "platform": "IOS", "identifier": "a.b" })),
-        ("list-installations", json!({})),
-        ("update-installation", json!({ "installation_id": NO_INSTALLATION, "identifier": "null" })),
-        ("remove-installation", json!({ "installation_id": NO_INSTALLATION })),
-        (
-            "configure-payment-method",
-            json!({ "payment_method": "CARD", "acquirer": "sandbox", "enabled": true,
-                "authorizes_without_capture": true }),
-        ),
-        ("open-balance", json!({})),
-        ("add-topup", json!({ "amount": 1 })),
-        ("charge-invoice", json!({ "amount": 1 })),
-        ("complete-payout", json!({ "payout_id": NO_PAYOUT })),
-        ("fail-payout", json!({ "payout_id": NO_PAYOUT })),
-        ("open-dispute", json!({ "payment_id": "order-1" })),
-        ("escalate-dispute", json!({ "dispute_id": NO_DISPUTE })),
-        ("close-dispute", json!({ "dispute_id": NO_DISPUTE, "outcome": "WON" })),
-        ("complete-refund", json!({ "refund_id": NO_REFUND })),
-        ("fail-refund", json!({ "refund_id": NO_REFUND })),
-    ] {
-        let answer = server.admin(endpoint, &merged(&json!({ "merchant_id": NOBODY }), &more));
-        assert_eq!(answer.refused("NOT_FOUND"), json!({ "argument": "merchant_id" }), "{endpoint}");
-        let malformed =
-            server.admin(endpoint, &merged(&json!({ "merchant_id": "pay_01h455vb4pex5vsknk084sn02q" }), &more));
-        assert_eq!(malformed.faults(), ["invalid merchant_id"], "{endpoint}");
+    let fixture = Fixture::start(Start::default());
+    let is_about_one = |endpoint: &&DescribedEndpoint| {
+        let mut arguments = endpoint.arguments.iter();
+        endpoint.package == "admin" && arguments.any(|argument| argument.required && argument.name == "merchant_id")
+    };
+    let about_one: Vec<_> = fixture.endpoints.iter().filter(is_about_one).collect();
+    assert!(about_one.len() > 20, "{about_one:?}");
+    for endpoint in about_one {
+        let body = fixture.arguments(endpoint, &[]);
+        let of = |id: &str| fixture.call(endpoint, &merged(&body, &json!({ "merchant_id": id })));
+        assert_eq!(of(NOBODY).refused("NOT_FOUND"), json!({ "argument": "merchant_id" }), "{}", endpoint.name);
+        let malformed = of("pay_01h455vb4pex5vsknk084sn02q");
+        assert_eq!(malformed.faults(), ["invalid merchant_id"], "{}", endpoint.name);
     }
 }
 
@@ -144,10 +113,7 @@ fn merchants_are_listed_from_the_newest_and_back() {
     let mut ids: Vec<String> = (0..7).map(|_| merchant(&server)).collect();
     ids.sort(); // Ids of two merchants from the same millisecond may have either order.
     ids.reverse();
-    let ids_of = |page: &Value| -> Vec<String> {
-        let page = page["page"].as_array().expect("a page");
-        page.iter().map(|merchant| merchant["merchant_id"].as_str().expect("an id").to_owned()).collect()
-    };
+    let ids_of = |page: &Value| ids_of(page, "merchant_id");
     let first = server.admin("list-merchants", &json!({ "per_page": 3 })).ok();
     assert_eq!((ids_of(&first), &first["previous"]), (ids[..3].to_vec(), &Value::Null));
     assert_eq!(first["next"], json!({ "after": ids[2], "per_page": 3 }));
@@ -200,7 +166,7 @@ fn creating_a_merchant_often_at_once_under_one_key_makes_one() {
 #[test]
 fn a_repeated_generate_key_shows_the_key_again() {
     let (mut server, id) = Server::with(merchant);
-    let body = json!({ "merchant_id": id, "name": "Server", "expires_at": now() + 3_600 });
+    let body = json!({ "merchant_id": id, "name": "Server", "expires_at": now_seconds() + 3_600 });
     let first = named(&server, "once", "generate-key", &body).ok();
     assert_eq!(first["name"], "Server");
     assert!(first["key_id"].as_str().is_some_and(|uid| uid.starts_with("key_")));
@@ -221,7 +187,7 @@ fn a_repeated_generate_key_shows_the_key_again() {
 #[test]
 fn a_key_must_end_in_the_future() {
     let (server, id) = Server::with(merchant);
-    for past in [json!(0), json!(now() - 1), json!(-5), json!("tomorrow"), json!(1.5)] {
+    for past in [json!(0), json!(now_seconds() - 1), json!(-5), json!("tomorrow"), json!(1.5)] {
         let body = json!({ "merchant_id": id, "name": "A", "expires_at": past });
         assert_eq!(server.admin("generate-key", &body).faults(), ["invalid expires_at"], "{past}");
     }
@@ -328,13 +294,7 @@ fn installations_are_listed_changed_and_removed() {
 #[test]
 fn a_payment_method_is_offered_and_charged_as_configured() {
     let (server, shop) = Server::with_shop();
-    let method = |more: &Value| {
-        let body = json!({
-            "merchant_id": shop.merchant_id, "payment_method": "CARD", "acquirer": "sandbox", "enabled": true,
-            "authorizes_without_capture": true,
-        });
-        server.admin("configure-payment-method", &merged(&body, more))
-    };
+    let method = |more: &Value| server.configure(&shop, "CARD", more);
     assert_eq!(method(&json!({})).ok(), false, "nothing changed");
     assert_eq!(method(&json!({ "fee_basis_points": 365, "fee_fixed": 10 })).ok(), true);
     let payment = shop.pay(10_000);
@@ -414,64 +374,8 @@ fn a_topup_with_a_used_reference_is_a_conflict() {
 }
 
 #[test]
-fn operator_calls_are_repeated_under_their_key_over_a_crash() {
-    let (mut server, shop) = Server::with_shop();
-    let id = json!({ "merchant_id": shop.merchant_id });
-    let spare = merged(&id, &json!({ "name": "A", "platform": "WEB", "identifier": "https://a.example" }));
-    let spare = json!({ "installation_id": server.admin("add-installation", &spare).id() });
-    let calls = [
-        ("suspend-merchant", json!({})),
-        ("resume-merchant", json!({})),
-        ("revoke-key", json!({ "key_id": shop.key_id })),
-        ("add-installation", json!({ "name": "A", "platform": "IOS", "identifier": "a.b" })),
-        ("update-installation", merged(&spare, &json!({ "identifier": "https://b.example" }))),
-        ("remove-installation", spare.clone()),
-        (
-            "configure-payment-method",
-            json!({ "payment_method": "CARD", "acquirer": "sandbox", "enabled": false,
-                "authorizes_without_capture": true }),
-        ),
-        ("open-balance", json!({})),
-        ("add-topup", json!({ "amount": 77 })),
-        ("charge-invoice", json!({ "amount": 78 })),
-    ];
-    let all = |server: &Server| -> Vec<(Value, Option<String>)> {
-        let call = |(endpoint, more): &(&str, Value)| {
-            let answer = named(server, "one-key-for-all", endpoint, &merged(&id, more));
-            let replayed = answer.header("idempotent-replayed").map(str::to_owned);
-            (answer.ok(), replayed)
-        };
-        calls.iter().map(call).collect()
-    };
-    let first = all(&server);
-    assert!(first.iter().all(|(_, replayed)| replayed.is_none()), "a key is scoped to its endpoint");
-    let is_repeated = |again: Vec<(Value, Option<String>)>| {
-        for ((answer, _), (repeated, replayed)) in first.iter().zip(again) {
-            assert_eq!((answer, replayed.as_deref()), (&repeated, Some("true")));
-        }
-    };
-    is_repeated(all(&server));
-    server.restart();
-    is_repeated(all(&server));
-    assert_eq!(found(&server, &shop.merchant_id)["suspended"], false);
-}
-
-#[test]
-fn a_malformed_idempotency_key_is_a_fault() {
-    let server = Server::start();
-    let body = json!({ "name": "A", "currency": "THB" });
-    let long = "k".repeat(255);
-    named(&server, &long, "create-merchant", &body).ok();
-    for wrong in [format!("{long}k"), "a\tb".to_owned(), String::new()] {
-        let answer = named(&server, &wrong, "create-merchant", &body);
-        assert_eq!(answer.faults(), ["invalid Idempotency-Key"], "{wrong:?}");
-    }
-}
-
-#[test]
 fn a_merchant_may_be_allowed_identifiers_that_are_card_numbers() {
-    let mut server = Start::default().server();
-    let shop = server.shop();
+    let (mut server, shop) = Start::default().server_with_shop();
     let number = json!({ "external_id": "4242424242424242", "customer_id": "5555 5555 5555 4444" });
     let set = |server: &Server, allowed: Option<bool>| {
         let body = json!({ "merchant_id": shop.merchant_id, "card_numbers_in_identifiers": allowed });
@@ -493,8 +397,7 @@ fn a_merchant_may_be_allowed_identifiers_that_are_card_numbers() {
 
 #[test]
 fn a_suspended_merchant_changes_nothing_until_it_is_resumed() {
-    let mut server = Start::default().server();
-    let shop = server.shop();
+    let (mut server, shop) = Start::default().server_with_shop();
     let payment = shop.pay(300);
     let session = shop.session(400);
     let id = json!({ "merchant_id": shop.merchant_id });
