@@ -28,13 +28,13 @@ pub(super) static OBJECTS: [FixtureObject; 38] = [
     ("@bare-session@", |it| it.shop.session_with(10_000, &json!({})), is_active),
     ("@installment-session@", |it| it.shop.installment_session(10_000, "merchant"), is_active),
     ("@used-session@", |it| text(&it.shop.payment(&it.object("@payment@"))["payment_session_id"]), always),
-    ("@checkout@", checkout, |it, id| is(it, "checkout", id, "OPEN")),
+    ("@checkout@", checkout, |it, id| has_status(it, "checkout", id, "OPEN")),
     ("@refund@", refund, always),
-    ("@waiting-refund@", waiting_refund, |it, id| is(it, "refund", id, "PENDING")),
+    ("@waiting-refund@", waiting_refund, |it, id| has_status(it, "refund", id, "PENDING")),
     ("@payout@", |it| it.shop.call("send-payout", &json!({ "amount": 100, "external_id": "out-1" })).id(), always),
-    ("@waiting-payout@", waiting_payout, |it, id| is(it, "payout", id, "PENDING")),
+    ("@waiting-payout@", waiting_payout, |it, id| has_status(it, "payout", id, "PENDING")),
     ("@dispute@", decided_dispute, always),
-    ("@open-dispute@", open_dispute, |it, id| is(it, "dispute", id, "OPEN")),
+    ("@open-dispute@", open_dispute, |it, id| has_status(it, "dispute", id, "OPEN")),
     ("@customer@", |it| it.shop.saved_card(&json!({ "customer_email": "ada@shop.example" })).0, is_contact),
     ("@card@", card, |it, id| {
         let found = it.shop.call("find-card", &json!({ "card_id": id }));
@@ -55,8 +55,8 @@ pub(super) static OBJECTS: [FixtureObject; 38] = [
     }),
     ("@plan@", |it| text(&it.shop.call("list-plans", &json!({})).ok()[1]["plan_id"]), always),
     ("@other-plan@", |it| text(&it.shop.call("list-plans", &json!({})).ok()[2]["plan_id"]), always),
-    ("@webhook@", webhook, |it, id| is(it, "webhook", id, "CONNECTED")),
-    ("@stopped-webhook@", stopped_webhook, |it, id| is(it, "webhook", id, "DISCONNECTED")),
+    ("@webhook@", webhook, |it, id| has_status(it, "webhook", id, "CONNECTED")),
+    ("@stopped-webhook@", stopped_webhook, |it, id| has_status(it, "webhook", id, "DISCONNECTED")),
     ("@event@", |it| newest(it, "list-events", "event_id"), always),
     ("@activity@", |it| newest(it, "list-activity-logs", "activity_log_id"), always),
     ("@entry@", |it| newest(it, "balance-history", "entry_id"), always),
@@ -66,7 +66,11 @@ pub(super) static OBJECTS: [FixtureObject; 38] = [
 
 /// Payments whose customers are asked to act. They end after some minutes.
 pub(super) static ASKED: [FixtureObject; 3] = [
-    ("@asked-payment@", |it| challenged(&it.shop, &json!({})).payment, |it, id| is(it, "payment", id, "PENDING")),
+    (
+        "@asked-payment@",
+        |it| challenged(&it.shop, &json!({})).payment,
+        |it, id| has_status(it, "payment", id, "PENDING"),
+    ),
     ("@asked-session@", |it| challenged(&it.shop, &json!({})).session, always),
     ("@scanned-session@", scanned_session, always),
 ];
@@ -92,7 +96,7 @@ fn is_record(it: &Fixture, key: &str) -> bool {
 }
 
 /// True when an object of this kind has this status.
-fn is(it: &Fixture, kind: &str, id: &str, status: &str) -> bool {
+fn has_status(it: &Fixture, kind: &str, id: &str, status: &str) -> bool {
     it.shop.call(&format!("find-{kind}"), &json!({ format!("{kind}_id"): id })).ok()["status"] == status
 }
 
