@@ -79,7 +79,7 @@ impl OpenStore {
         let keyring = key_ring::open_found(stored, vault_keys, engine.last_commit() > CommitNumber(0))?;
         let settings = configuration.archive.of_store();
         let queued = || if settings.is_some() { Archiving::Queued } else { Archiving::Off };
-        let over = |archiving| DiskStore::over(Arc::clone(&engine), StoreDeployment::Embedded(archiving));
+        let over = |archiving| DiskStore::new(Arc::clone(&engine), StoreDeployment::Embedded(archiving));
         // Queued, since an archive that cannot be reached keeps no server from starting.
         let keyring = keyring.map_or_else(|| key_ring::create(&over(queued())?, vault_keys), Ok)?;
         // Before any other write, since the archive must not have a gap.
@@ -137,7 +137,8 @@ impl LogPlace {
         }
     }
 
-    /// Marks the directory as that of a running server. A copy of a replica is as good as its original, and has no mark.
+    /// Marks the directory as that of a running server. A replica, of which any copy is as
+    /// good, has no mark.
     ///
     /// # Errors
     /// The mark cannot be read or made.

@@ -82,7 +82,7 @@ impl SharedLog {
             tracing::warn!(merchants, "the data directory lacks a part of the log: it is fetched");
             self.journal.each_row_of_all(&mut |rows| disk.replace_rows(&rows))?;
         }
-        Ok(DiskStore::over(disk, Deployment::Journal(Arc::clone(&self.journal) as _))?)
+        Ok(DiskStore::new(disk, Deployment::Journal(Arc::clone(&self.journal) as _))?)
     }
 
     /// Looks at the database from now on, fetches what the store lacks, and refuses the calls that wait for a log which

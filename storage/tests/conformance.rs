@@ -112,7 +112,7 @@ impl Disk {
         let options = EngineOptions { disk_reserve_bytes, replica_of, ..EngineOptions::new(directory.path()) };
         let engine = Arc::new(Engine::open(&options).expect("nothing is missing"));
         let deployment = deployment(&engine);
-        Disk { store: Some(DiskStore::over(engine, deployment).expect("it is of its kind")), directory }
+        Disk { store: Some(DiskStore::new(engine, deployment).expect("it is of its kind")), directory }
     }
 
     fn reopened_with(self, disk_reserve_bytes: u64) -> Disk {

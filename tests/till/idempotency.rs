@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::harness::{ApiAnswer, Shop, Start, id_of_nothing, merged};
+use crate::harness::{ApiAnswer, Server, Shop, Start, id_of_nothing, merged};
 use crate::valid_calls::{DescribedEndpoint, Fixture};
 
 /// The lists to which a call that is done twice adds an entry.

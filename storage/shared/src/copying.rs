@@ -76,7 +76,7 @@ impl JournalCopy {
     /// Fails when the database cannot be read, or the store not be written.
     pub fn copy_to(self, engine: &Arc<Engine>, progress: &mut dyn FnMut(u64)) -> Result<(), JournalError> {
         let log = Arc::new(self);
-        let store = DiskStore::over(Arc::clone(engine), Deployment::Journal(Arc::clone(&log) as _))?;
+        let store = DiskStore::new(Arc::clone(engine), Deployment::Journal(Arc::clone(&log) as _))?;
         each_row_of_all(&log.reader, &mut |rows| engine.replace_rows(&rows))?;
         for (merchant_id, done) in log.reader.merchants()?.into_iter().zip(1..) {
             let claim = store.claim(merchant_id)?;

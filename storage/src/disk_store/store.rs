@@ -33,7 +33,7 @@ impl DiskStore {
     ///
     /// # Errors
     /// The directory was opened for another deployment, or cannot be written to.
-    pub fn over(engine: Arc<Engine>, deployment: Deployment) -> Result<DiskStore, JournalError> {
+    pub fn new(engine: Arc<Engine>, deployment: Deployment) -> Result<DiskStore, JournalError> {
         let stages = Stages::of(deployment);
         if engine.is_replica() != stages.remote_log().is_some() {
             let reason = "the directory was opened for a log in another place than its own".to_owned();
@@ -215,7 +215,7 @@ mod tests {
     fn a_write_of_rows_with_unknown_outcome_stops_later_appends() {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         let engine = Arc::new(Engine::open(&EngineOptions::new(directory.path())).expect("it is empty"));
-        let store = DiskStore::over(engine, Deployment::Embedded(Archiving::Off)).expect("it is its own");
+        let store = DiskStore::new(engine, Deployment::Embedded(Archiving::Off)).expect("it is its own");
         let unwritten = RowError::Unwritten { reason: store.engine().fail("an unknown outcome".to_owned()) };
         let shop = MerchantId::from_bytes([1; 16]);
         let rows = store.append_rows(shop, &RowWrites::default(), Head::EMPTY);

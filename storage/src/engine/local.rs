@@ -1,5 +1,5 @@
-//! The bytes of one data directory, in RocksDB: what is read and written here is local, and no other place is asked. The
-//! order of a commit is that of [`DiskStore`](crate::disk_store::DiskStore).
+//! The bytes of one data directory, in RocksDB: what is read and written here is local, and no other place is asked.
+//! [`DiskStore`](crate::disk_store::DiskStore) has the order of a commit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -111,8 +111,8 @@ impl Engine {
         self.was_closed
     }
 
-    /// True when the store was opened as a replica of a log elsewhere ([`EngineOptions::replica_of`]): its writes are not
-    /// synced.
+    /// True when the store was opened as a replica of a log elsewhere ([`EngineOptions::replica_of`]): its writes are
+    /// not synced.
     pub(crate) const fn is_replica(&self) -> bool {
         self.is_replica
     }

@@ -1,7 +1,7 @@
 //! A disk that is full, or cannot be written to any more: writes are refused with a clear message, reads continue, and
 //! everything that was acknowledged is there in any case.
 //!
-//! The tests with a disk of their own need Linux, root and loop devices; `make test` skips them where these are missing.
+//! The tests with a disk of their own need Linux, root and loop devices; `make test` skips them where there are none.
 //! `TILL_DISK_ROUNDS` sets the number of times that the disk is filled (`make disk-full`).
 
 mod campaign;

@@ -339,8 +339,8 @@ impl Server {
         self.admin_client().post(&path, body)
     }
 
-    /// Configures a payment method with the sandbox: enabled, also without capture, and free of fees, unless `more` says
-    /// otherwise.
+    /// Configures a payment method with the sandbox: enabled, also without capture, and free of fees, unless `more`
+    /// says otherwise.
     pub(crate) fn configure(&self, shop: &super::Shop, method: &str, more: &Value) -> ApiAnswer {
         let body = json!({
             "merchant_id": shop.merchant_id, "payment_method": method, "acquirer": "sandbox", "enabled": true,

@@ -98,8 +98,8 @@ impl HeavyCalls {
     }
 }
 
-/// Judges the light calls beside a load: in a campaign by the medians of rounds in turns with a control, in the suite by
-/// its best round. One is enough there unless the machine is busy; then all calls take longer, also the control's.
+/// Judges the light calls beside a load: in a campaign by the medians of rounds in turns with a control, in the suite
+/// by its best round. One is enough there unless the machine is busy; then all calls take longer, also the control's.
 #[track_caller]
 pub(super) fn judge(
     name: &str,

@@ -325,7 +325,7 @@ mod tests {
             before_acknowledged: false,
         };
         let archiver = Archiver::prepare(Arc::clone(&engine), settings).expect("it is outside");
-        let store = DiskStore::over(Arc::clone(&engine), Deployment::Embedded(archiver.archiving()));
+        let store = DiskStore::new(Arc::clone(&engine), Deployment::Embedded(archiver.archiving()));
         let store = store.expect("it is its own");
         commit(&store);
         let (begun, groups) = (Instant::now(), Cell::new(0));

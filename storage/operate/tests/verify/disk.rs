@@ -75,7 +75,7 @@ struct OnDisk {
 /// The store of a directory, archived in this way.
 pub(crate) fn opened(options: &EngineOptions, archiving: Archiving) -> DiskStore {
     let engine = Engine::open(options).expect("nothing is missing");
-    DiskStore::over(Arc::new(engine), Deployment::Embedded(archiving)).expect("it is its own")
+    DiskStore::new(Arc::new(engine), Deployment::Embedded(archiving)).expect("it is its own")
 }
 
 fn engine_options(directory: &Path) -> EngineOptions {
