@@ -175,7 +175,7 @@ fn check_keys(server: &Server, shown: &Shown, truth: &Truth) {
 pub(super) fn check_activities(shown: &Shown, truth: &Truth) {
     let mut found = BTreeSet::new();
     for activity in shown.objects(&ACTIVITY).filter(|activity| activity["activity_type"] != "PLAN_SWITCHED") {
-        let object = activity["object_id"].as_str().unwrap_or_else(|| text(activity, "user_email"));
+        let object = activity["user_email"].as_str().unwrap_or_else(|| text(activity, "object_id"));
         assert!(found.insert((text(activity, "activity_type"), object)), "it is there twice: {activity}");
     }
     let is_there = |(kind, id): &&(&str, String)| found.contains(&(*kind, id.as_str()));
