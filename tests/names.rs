@@ -157,23 +157,6 @@ const NO_NAMES_OF_FUNCTIONS: [&str; 50] = [
     "without",
 ];
 
-/// Functions that have such a name all the same, by their files.
-const NAMED_ALL_THE_SAME: [(&str, &str); 13] = [
-    ("src/commands/export.rs", "answered"),
-    ("src/commands/restore.rs", "until"),
-    ("src/commands/trigger/merchant.rs", "at"),
-    ("src/commands/trigger/mod.rs", "named"),
-    ("src/commands/webhook/forwarding.rs", "to"),
-    ("src/commands/webhook/judgement.rs", "given"),
-    ("src/configuration/effective.rs", "given"),
-    ("src/configuration/layers.rs", "known"),
-    ("src/configuration/secret_file.rs", "at"),
-    ("src/configuration/secret_file.rs", "beside"),
-    ("storage/shared/src/notes.rs", "named"),
-    ("storage/shared/src/standing.rs", "found"),
-    ("storage/src/engine/open.rs", "known"),
-];
-
 /// The names of the functions that a source declares.
 fn functions(tokens: &[String]) -> impl Iterator<Item = &str> {
     tokens.windows(2).filter(|window| window[0] == "fn").map(|window| window[1].as_str())
@@ -190,7 +173,6 @@ fn no_function_is_named_by_a_preposition_or_a_participle_alone() {
     let mut refused = Vec::new();
     for (file, tokens) in source_directories().iter().flat_map(|directory| code_of(directory)) {
         let names = functions(&tokens).filter(|name| NO_NAMES_OF_FUNCTIONS.contains(name));
-        let names = names.filter(|name| !NAMED_ALL_THE_SAME.contains(&(file.as_str(), name)));
         refused.extend(names.map(|name| format!("{file}: {name}")));
     }
     assert!(refused.is_empty(), "name these by what they do or give:\n{}", refused.join("\n"));

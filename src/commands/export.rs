@@ -42,7 +42,7 @@ pub(super) struct ExportArguments {
 }
 
 /// An object in the form in which the endpoints answer it.
-fn answered(object: ApiObject<'_>) -> Value {
+fn endpoint_shape(object: ApiObject<'_>) -> Value {
     match object {
         ApiObject::Payment(payment, now) => json(PaymentShape::new(payment, None, now)),
         ApiObject::Entry(entry, statement_id, external_id) => json(EntryShape::new(entry, statement_id, external_id)),
@@ -92,7 +92,7 @@ pub(super) fn export(configuration: &Configuration, arguments: &ExportArguments)
     let what = arguments.files()?;
     let source = open(configuration, *open_personal_data)?;
     let (customer, now) = (contact.clone(), SystemClock.now());
-    let export = Export { source: &source, api: answered, merchant_id: *merchant, customer, what, now };
+    let export = Export { source: &source, api: endpoint_shape, merchant_id: *merchant, customer, what, now };
     let mut shown = ProgressDisplay::begin("exported", Unit::Things("merchants"), None);
     let summary = export.write(to, &mut |done, total| shown.show_of(done, total))?;
     drop(shown);

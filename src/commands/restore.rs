@@ -35,7 +35,7 @@ pub(super) struct RestoreArguments {
     #[arg(long, value_name = "DIR")]
     pub archive: Option<PathBuf>,
     /// The end: a commit's number, or a time such as 2026-01-31T23:59:59Z [default: everything archived]
-    #[arg(long, value_name = "TIME|COMMIT", requires = "archive", value_parser = until)]
+    #[arg(long, value_name = "TIME|COMMIT", requires = "archive", value_parser = parse_until)]
     pub until: Option<Until>,
     /// The data directory to make: missing or empty
     #[arg(long, value_name = "DIR")]
@@ -109,7 +109,7 @@ impl Restore<'_> {
         VerificationTarget { directory, scratch, open_time_max: self.configuration.open_time_max, checkpoint }
     }
 
-    fn until(&self) -> Until {
+    fn requested_end(&self) -> Until {
         self.arguments.until.unwrap_or(Until::End)
     }
 
@@ -119,7 +119,7 @@ impl Restore<'_> {
         let opened = self.subject(from, PathBuf::new()).open(self.roots);
         let (store, _) = opened.context("failed to open the checkpoint")?;
         match &self.arguments.archive {
-            Some(archive) => check_reach(&store, archive, self.until()).map_err(with_readable_times),
+            Some(archive) => check_reach(&store, archive, self.requested_end()).map_err(with_readable_times),
             None => Ok(0),
         }
     }
@@ -134,7 +134,7 @@ impl Restore<'_> {
         let book = RocksBook::open_within(options.open_limit, &to.join(SANDBOX_DIRECTORY));
         let mut book = book.context("the sandbox's book failed")?;
         let tell = &mut |read| progress.show(read);
-        let restored = restore_to(&options, archive, self.until(), &keyring, &mut book, tell)?;
+        let restored = restore_to(&options, archive, self.requested_end(), &keyring, &mut book, tell)?;
         progress.end(&restored_line(&restored, begin));
         Ok(())
     }
@@ -157,7 +157,7 @@ fn with_readable_times(error: ArchiveError) -> anyhow::Error {
 }
 
 /// A commit's number, or a time.
-fn until(text: &str) -> anyhow::Result<Until> {
+fn parse_until(text: &str) -> anyhow::Result<Until> {
     if let Ok(commit) = text.parse() {
         return Ok(Until::Commit(CommitNumber(commit)));
     }
@@ -214,11 +214,11 @@ mod tests {
 
     #[test]
     fn a_moment_is_a_commit_or_a_time() {
-        assert_eq!(until("12").ok(), Some(Until::Commit(CommitNumber(12))));
-        assert_eq!(until("2026-01-31T23:59:59.5Z").ok(), Some(Until::Moment(1_769_903_999_500)));
-        assert_eq!(until("2026-02-01T00:59:59+01:00").ok(), until("2026-01-31T23:59:59Z").ok());
+        assert_eq!(parse_until("12").ok(), Some(Until::Commit(CommitNumber(12))));
+        assert_eq!(parse_until("2026-01-31T23:59:59.5Z").ok(), Some(Until::Moment(1_769_903_999_500)));
+        assert_eq!(parse_until("2026-02-01T00:59:59+01:00").ok(), parse_until("2026-01-31T23:59:59Z").ok());
         for wrong in ["", "-1", "yesterday", "2026-01-31", "1969-12-31T23:59:59Z"] {
-            assert!(until(wrong).is_err(), "{wrong}");
+            assert!(parse_until(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -44,7 +44,7 @@ pub(super) struct RotateVault {
 /// Replaces the admin token, one stage at a time. Returns the text to print.
 pub(super) fn admin_token(configuration: &Configuration, command: AdminTokenCommand) -> anyhow::Result<String> {
     let file = Secrets::admin_token_file(configuration);
-    let file = SecretFile::at(file.context("TILL_ADMIN_TOKEN is set: unset it, a token in a file can be replaced")?);
+    let file = SecretFile::new(file.context("TILL_ADMIN_TOKEN is set: unset it, a token in a file can be replaced")?);
     let _lock = lock(&file)?;
     let tokens = read(&file)?;
     match (command, tokens.as_slice()) {
@@ -85,7 +85,7 @@ fn have_token_read(configuration: &Configuration, token: &SecretString) -> anyho
 pub(super) fn vault(configuration: &Configuration, command: &VaultCommand) -> anyhow::Result<String> {
     let VaultCommand::Rotate(RotateVault { key_file }) = command;
     let file = key_file.clone().or_else(|| Secrets::vault_key_file(configuration));
-    let file = SecretFile::at(file.context("TILL_VAULT_KEY is set: name the file with --key-file")?);
+    let file = SecretFile::new(file.context("TILL_VAULT_KEY is set: name the file with --key-file")?);
     let _lock = lock(&file)?;
     let (old, new) = both_keys(&file)?;
     let client = AdminClient::of(configuration, Secrets::find_admin_token(configuration)?)?;

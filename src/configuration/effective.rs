@@ -159,7 +159,7 @@ impl Configuration {
     /// All faults at once, each naming the setting where it was said. No message shows a secret.
     pub fn from_layers(mut layers: Layers) -> Result<Configuration, ConfigurationFaults> {
         let faults = std::mem::take(&mut layers.faults);
-        let (printed, given) = (printed(&layers), given(&layers));
+        let (printed, given) = (printed(&layers), given_settings(&layers));
         let (admin_token, vault_key) = (layers.admin_token.take(), layers.vault_key.take());
         let mut reader = SettingsReader { layers: &layers, faults };
         let data = reader.required(&settings::DATA, path);
@@ -372,7 +372,7 @@ impl SettingsReader<'_> {
     }
 }
 
-fn given(layers: &Layers) -> Vec<String> {
+fn given_settings(layers: &Layers) -> Vec<String> {
     let is_given = |origin| origin != Origin::Default;
     let text =
         |setting: &Setting| layers.value(setting).filter(|(_, origin)| is_given(*origin)).map(|(value, _)| value);

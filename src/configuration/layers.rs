@@ -62,7 +62,7 @@ impl Layers {
             Err(error) => return self.with_fault(not_toml(file, text, &error)),
         };
         for (key, value) in table {
-            match (known(&key), scalar(&value)) {
+            match (find_setting(&key), scalar(&value)) {
                 (None, _) => self.faults.push(unknown_key(&key, &value)),
                 (Some(setting), Err(fault)) => self.faults.push(format!("{}: {fault}", setting.key)),
                 (Some(setting), Ok(text)) => drop(self.file.insert(setting.key, text)),
@@ -105,7 +105,7 @@ impl Layers {
     /// When there is no such setting.
     #[must_use]
     pub fn with_flag(mut self, key: &str, value: Option<String>) -> Layers {
-        let setting = known(key).expect("flags are named after settings");
+        let setting = find_setting(key).expect("flags are named after settings");
         if let Some(value) = value {
             self.flags.insert(setting.key, value);
         }
@@ -149,7 +149,7 @@ impl fmt::Display for Origin {
     }
 }
 
-fn known(key: &str) -> Option<Setting> {
+fn find_setting(key: &str) -> Option<Setting> {
     ALL.iter().copied().find(|setting| setting.key == key)
 }
 
@@ -193,7 +193,7 @@ fn not_toml(file: &str, text: &str, error: &toml::de::Error) -> String {
     let start = before.rfind('\n').map_or(0, |end| end + 1);
     let line = before.matches('\n').count() + 1;
     let of_key = match text[start..].lines().next().and_then(|line| line.split_once('=')) {
-        Some((key, _)) if known(key.trim()).is_some() => format!(", {}", key.trim()),
+        Some((key, _)) if find_setting(key.trim()).is_some() => format!(", {}", key.trim()),
         _ => String::new(),
     };
     let remedy = if error.message().contains("duplicate key") {

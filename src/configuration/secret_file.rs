@@ -24,7 +24,7 @@ pub(crate) struct SecretFileLock(#[expect(dead_code, reason = "its lock goes wit
 impl SecretFile {
     /// The file at a path.
     #[must_use]
-    pub(crate) fn at(path: PathBuf) -> SecretFile {
+    pub(crate) fn new(path: PathBuf) -> SecretFile {
         SecretFile { path }
     }
 
@@ -50,7 +50,7 @@ impl SecretFile {
     pub(crate) fn lock(&self) -> io::Result<SecretFileLock> {
         let secrets = fs::metadata(&self.path)?;
         let lock =
-            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(self.beside(".lock"))?;
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(self.path_with(".lock"))?;
         // So that the owner can lock it after root did.
         let _ = fchown(&lock, Some(secrets.uid()), Some(secrets.gid()));
         lock.try_lock()?;
@@ -63,7 +63,7 @@ impl SecretFile {
     /// An error of the system. The file is then unchanged.
     pub(crate) fn replace(&self, secrets: &[&SecretString]) -> io::Result<()> {
         let before = fs::metadata(&self.path)?;
-        let beside = self.beside(".new");
+        let beside = self.path_with(".new");
         let _ = fs::remove_file(&beside); // What a crash left.
         let file = write(&beside, secrets)?;
         file.set_permissions(Permissions::from_mode(before.mode() & MODE_BITS))?;
@@ -79,7 +79,7 @@ impl SecretFile {
     /// # Errors
     /// An error of the system.
     pub(crate) fn keep_beside(&self, suffix: &str, secret: &SecretString) -> io::Result<PathBuf> {
-        let beside = self.beside(suffix);
+        let beside = self.path_with(suffix);
         if holds(&beside, secret) {
             File::open(&beside)?.sync_all()?; // Whoever wrote it may have come no further.
             sync_directory(&beside)?;
@@ -89,8 +89,8 @@ impl SecretFile {
         Ok(beside)
     }
 
-    fn beside(&self, suffix: &str) -> PathBuf {
-        beside(&self.path, suffix)
+    fn path_with(&self, suffix: &str) -> PathBuf {
+        with_suffix(&self.path, suffix)
     }
 }
 
@@ -102,7 +102,7 @@ pub(super) fn lines(text: &str) -> Vec<SecretString> {
 /// Writes a secret to a file that only its owner may read, durably. When it is cut off at any point, the name refers
 /// either to the whole new file or to the previous one.
 pub(super) fn write_whole(path: &Path, secret: &SecretString) -> io::Result<()> {
-    let new = beside(path, ".new");
+    let new = with_suffix(path, ".new");
     let _ = fs::remove_file(&new); // What a crash left.
     write(&new, &[secret])?;
     fs::rename(&new, path)?;
@@ -115,7 +115,7 @@ fn holds(path: &Path, secret: &SecretString) -> bool {
     bytes.is_ok_and(|bytes| bytes.strip_suffix(b"\n") == Some(secret.expose_secret().as_bytes()))
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.to_owned().into_os_string();
     name.push(suffix);
     PathBuf::from(name)
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_file_is_replaced_as_a_whole_and_keeps_its_mode() {
         let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
-        let file = SecretFile::at(directory.path().join("token"));
+        let file = SecretFile::new(directory.path().join("token"));
         assert!(file.replace(&[&"a".into()]).is_err(), "there is none");
         assert!(fs::write(file.path(), "old\n").is_ok());
         assert!(fs::set_permissions(file.path(), Permissions::from_mode(0o640)).is_ok());
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn a_file_is_locked_by_one_at_a_time_also_after_it_was_replaced() {
         let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
-        let file = SecretFile::at(directory.path().join("key"));
+        let file = SecretFile::new(directory.path().join("key"));
         assert_eq!(file.lock().map_err(|error| error.kind()).err(), Some(io::ErrorKind::NotFound));
         assert!(fs::write(file.path(), "one\n").is_ok());
         let lock = file.lock().unwrap_or_else(|error| panic!("{error}"));
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn a_secret_is_kept_whole_and_private_after_any_crash() {
         let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
-        let file = SecretFile::at(directory.path().join("key"));
+        let file = SecretFile::new(directory.path().join("key"));
         for left in [&b""[..], b"on", b"\xff\xfe", b"one\n"] {
             assert!(fs::write(directory.path().join("key.retired"), left).is_ok());
             assert!(fs::write(directory.path().join("key.retired.new"), left).is_ok());
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn a_complete_file_beside_it_is_not_rewritten() {
         let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
-        let file = SecretFile::at(directory.path().join("key"));
+        let file = SecretFile::new(directory.path().join("key"));
         let number = |path: &Path| fs::metadata(path).map(|found| found.ino()).ok();
         let kept = file.keep_beside(".retired", &"one".into()).unwrap_or_else(|error| panic!("{error}"));
         let before = number(&kept);

@@ -191,7 +191,7 @@ fn find(
         return Ok(Some((lines(secret.expose_secret()), variable.to_owned())));
     }
     let path = named.unwrap_or(made);
-    match SecretFile::at(path.to_owned()).read() {
+    match SecretFile::new(path.to_owned()).read() {
         Ok(secrets) => Ok(Some((secrets, path.display().to_string()))),
         Err(error) if named.is_none() && error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(SecretsError::File { action: "read", path: path.to_owned(), source }),

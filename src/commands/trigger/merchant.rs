@@ -37,7 +37,7 @@ pub(super) struct MerchantClient {
 
 impl MerchantClient {
     /// The merchant at the public listener that the configuration describes.
-    pub(super) fn at(
+    pub(super) fn new(
         configuration: &Configuration,
         merchant_id: String,
         installation_id: String,

@@ -83,7 +83,7 @@ pub(super) fn trigger(configuration: &Configuration, arguments: &TriggerArgument
                 or the acquirer has not answered for an hour; `till trigger payment_action_required` begins the first"
         );
     };
-    let merchant = named(configuration, arguments)?;
+    let merchant = client_of_merchant(configuration, arguments)?;
     let subject = plan.carry_out(&merchant)?;
     let event = merchant.event(&event.name(), &subject)?;
     say("the event, as list-events shows it:");
@@ -91,9 +91,9 @@ pub(super) fn trigger(configuration: &Configuration, arguments: &TriggerArgument
 }
 
 /// The merchant that the command line names, else that of `till serve --demo`.
-fn named(configuration: &Configuration, arguments: &TriggerArguments) -> anyhow::Result<MerchantClient> {
+fn client_of_merchant(configuration: &Configuration, arguments: &TriggerArguments) -> anyhow::Result<MerchantClient> {
     if let Some(NamedMerchant { key, installation_id, merchant_id }) = &arguments.merchant {
-        return MerchantClient::at(configuration, merchant_id.clone(), installation_id.clone(), key.clone());
+        return MerchantClient::new(configuration, merchant_id.clone(), installation_id.clone(), key.clone());
     }
     let data = &configuration.data;
     let demo::Demo { merchant_id, installation_id, api_key } = demo::find(data)?.with_context(|| {
@@ -103,5 +103,5 @@ fn named(configuration: &Configuration, arguments: &TriggerArguments) -> anyhow:
             data.display()
         )
     })?;
-    MerchantClient::at(configuration, merchant_id, installation_id, api_key.into())
+    MerchantClient::new(configuration, merchant_id, installation_id, api_key.into())
 }

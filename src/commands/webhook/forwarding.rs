@@ -24,7 +24,7 @@ pub(super) struct Forwarding {
 
 impl Forwarding {
     /// Posts to this address: http only, and of this machine only, so that it cannot be used to get around a firewall.
-    pub(super) fn to(text: &str) -> anyhow::Result<Forwarding> {
+    pub(super) fn parse(text: &str) -> anyhow::Result<Forwarding> {
         let url = Url::parse(text).context("--forward-to is not a URL")?;
         let is_loopback = match url.host() {
             Some(Host::Domain(name)) => name == "localhost",
@@ -66,12 +66,12 @@ mod tests {
     #[test]
     fn only_http_addresses_of_this_machine_are_taken() {
         for taken in ["http://127.0.0.1:3000/a?b=c", "http://localhost", "http://[::1]:80/", "http://127.9.9.9/"] {
-            assert!(Forwarding::to(taken).is_ok(), "{taken}");
+            assert!(Forwarding::parse(taken).is_ok(), "{taken}");
         }
         for refused in
             ["https://127.0.0.1/", "http://10.0.0.1/", "http://localhost.example/", "http://[::2]/", "127.0.0.1:3000"]
         {
-            assert!(Forwarding::to(refused).is_err(), "{refused}");
+            assert!(Forwarding::parse(refused).is_err(), "{refused}");
         }
     }
 }

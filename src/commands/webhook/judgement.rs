@@ -25,7 +25,7 @@ pub(super) enum Judgement {
 
 impl Keys {
     /// The keys from the command line or the environment.
-    pub(super) fn given(arguments: &ListenArguments) -> anyhow::Result<Keys> {
+    pub(super) fn of_arguments(arguments: &ListenArguments) -> anyhow::Result<Keys> {
         let secrets = arguments.secrets.iter().map(|text| ("--secret or TILL_WEBHOOK_SECRET", text));
         let public_keys = arguments.public_keys.iter().map(|text| ("--public-key", text));
         let keys = secrets.chain(public_keys).map(|(from, text)| {

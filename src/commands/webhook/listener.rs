@@ -88,8 +88,8 @@ impl DeliveryReceiver {
     fn of(arguments: &ListenArguments) -> anyhow::Result<DeliveryReceiver> {
         let colours = if wants_colours(&std::io::stdout()) { Colours::On } else { Colours::Off };
         Ok(DeliveryReceiver {
-            keys: Keys::given(arguments)?,
-            forwarding: arguments.forward_to.as_deref().map(Forwarding::to).transpose()?,
+            keys: Keys::of_arguments(arguments)?,
+            forwarding: arguments.forward_to.as_deref().map(Forwarding::parse).transpose()?,
             output: if arguments.json { Output::Bodies } else { Output::Lines(colours) },
         })
     }

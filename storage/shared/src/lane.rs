@@ -291,7 +291,7 @@ impl Lane {
         }
         let mut unwritten = Holds::new();
         for (shard, Hold { commits, .. }) in sent {
-            let outcome = match (standing.found(shard), open) {
+            let outcome = match (standing.knowledge(shard), open) {
                 (Found::Held(hold), Some(_)) if hold.commits == commits + 1 => FirstVerdict::Written,
                 (Found::Held(hold), _) => {
                     unwritten.insert(shard, hold);

@@ -35,7 +35,7 @@ pub fn note_exported(settings: &JournalSettings, to: Option<&str>) -> Result<(),
 /// A note; none when there is none under the name.
 pub(crate) async fn read(client: &Client, schema: &str, name: &str) -> Result<Option<Vec<u8>>, Error> {
     let query = format!("select value from {schema}.meta where name = $1");
-    Ok(client.query_opt(&query, &[&named(name)]).await?.map(|row| row.get(0)))
+    Ok(client.query_opt(&query, &[&note_name(name)]).await?.map(|row| row.get(0)))
 }
 
 /// Keeps a note, or removes it.
@@ -58,10 +58,10 @@ pub(crate) async fn write(client: &Client, schema: &str, name: &str, value: Opti
         ),
         None => format!("delete from {schema}.meta where name = $1 and $2::bytea is null"),
     };
-    client.execute(&statement, &[&named(name), &value]).await.map(drop)
+    client.execute(&statement, &[&note_name(name), &value]).await.map(drop)
 }
 
 /// The name of a note in the table.
-pub(crate) fn named(name: &str) -> String {
+pub(crate) fn note_name(name: &str) -> String {
     format!("{NOTE}{name}")
 }

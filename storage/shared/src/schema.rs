@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use crate::connection::Connection;
 use crate::error::SharedJournalError;
-use crate::notes::{IMPORT_UNDER_WAY, named};
+use crate::notes::{IMPORT_UNDER_WAY, note_name};
 use crate::settings::JournalSettings;
 use crate::shard::OF_BOOK;
 
@@ -139,7 +139,7 @@ pub(crate) fn read_format(connection: &mut Connection, schema: &str) -> Result<O
     else {
         return Err(SharedJournalError::Schema(format!("{table} is incomplete: it is none of this program's")));
     };
-    let is_whole = value(&named(IMPORT_UNDER_WAY)).is_none();
+    let is_whole = value(&note_name(IMPORT_UNDER_WAY)).is_none();
     Ok(Some(Format { version, shards, identity, is_whole }))
 }
 

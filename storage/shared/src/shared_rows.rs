@@ -137,7 +137,7 @@ impl SharedRows {
     fn found_out(&self, before: i64) -> FirstVerdict {
         let shard = self.of.place().0;
         while !self.standing.wait_until_found(Instant::now() + Duration::from_secs(1)) {}
-        match self.standing.found(shard) {
+        match self.standing.knowledge(shard) {
             Found::Held(hold) if hold.commits == before + 1 => FirstVerdict::Written,
             Found::Held(_) => FirstVerdict::Unavailable("the database of the log did not write it".to_owned()),
             Found::Sought | Found::NotHeld => self.lane.lock().verdict_without_hold(shard),

@@ -95,7 +95,7 @@ impl Standing {
 
     /// Checks that a shard is this process's, and that nothing of it is sought.
     pub(crate) fn check_held(&self, shard: Shard) -> Result<(), SharedJournalError> {
-        match self.found(shard) {
+        match self.knowledge(shard) {
             Found::Sought => {
                 Err(SharedJournalError::Unreachable("the outcome of an earlier write is not known yet".to_owned()))
             }
@@ -106,7 +106,7 @@ impl Standing {
     }
 
     /// The present knowledge of a shard.
-    pub(crate) fn found(&self, shard: Shard) -> Found {
+    pub(crate) fn knowledge(&self, shard: Shard) -> Found {
         let state = self.state.lock();
         match state.holds.get(&shard) {
             _ if state.sought.contains_key(&shard) => Found::Sought,

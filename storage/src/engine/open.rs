@@ -65,7 +65,7 @@ pub(super) fn open(options: &EngineOptions) -> Result<Opened, OpenError> {
     let (high_water, found) = HighWater::open(&options.directory)?;
     let was_closed = !manifest::has_log_records(&db_dir);
     let opening = OpenAttempt { options, db_dir, high_water, was_closed };
-    match opening.known(found)? {
+    match opening.known_state(found)? {
         KnownState::Nothing => {
             opening.first_mark()?;
             opening.create()
@@ -124,7 +124,7 @@ enum Closed {
 
 impl OpenAttempt<'_> {
     /// The state to compare the database with.
-    fn known(&self, found: FoundMark) -> Result<KnownState, OpenError> {
+    fn known_state(&self, found: FoundMark) -> Result<KnownState, OpenError> {
         let what = match found {
             FoundMark::Mark(mark) if mark == Mark::default() => return Ok(KnownState::HalfMade),
             FoundMark::Missing if !manifest::is_database(&self.db_dir) => return Ok(KnownState::Nothing),
