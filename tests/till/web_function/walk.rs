@@ -154,19 +154,10 @@ fn endpoints_need_a_token_exactly_where_they_declare_it() {
 
 /// Calls that stop the use of a leaked key, that return money to customers, or by which a customer or the merchant
 /// gives up.
-const WORKS_WHILE_SUSPENDED: [&str; 11] = [
-    "revoke-key",
-    "void-payment",
-    "reverse-payment",
-    "refund-payment",
-    "challenge-dispute",
-    "concede-dispute",
-    "disconnect-webhook",
-    "rotate-webhook-secret",
-    "remove-user",
-    "cancel-payment-session",
-    "expire-checkout",
-];
+const WORKS_WHILE_SUSPENDED: &str = "
+    revoke-key void-payment reverse-payment refund-payment challenge-dispute concede-dispute disconnect-webhook
+    rotate-webhook-secret remove-user cancel-payment-session expire-checkout
+";
 
 #[test]
 fn suspension_is_refused_exactly_where_it_is_declared() {
@@ -183,7 +174,7 @@ fn suspension_is_refused_exactly_where_it_is_declared() {
     assert_eq!(value(suspended), true);
     for (package, endpoint, arguments) in prepared {
         let declares = |code: &str| endpoint.errors.iter().any(|declared| declared == code);
-        let works = WORKS_WHILE_SUSPENDED.contains(&endpoint.name.as_str());
+        let works = WORKS_WHILE_SUSPENDED.split_whitespace().any(|name| name == endpoint.name);
         let declared = declares("MERCHANT_SUSPENDED");
         let changes = declares("IDEMPOTENCY_KEY_REUSED");
         assert_eq!(declared, !works && (changes || package == "sdk"), "{}", endpoint.name);
