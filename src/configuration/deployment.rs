@@ -8,7 +8,7 @@ pub enum Deployment {
     /// The data directory.
     Embedded,
     /// A database, of whose log the data directory is a replica.
-    Journal(JournalConfiguration),
+    Journal(Box<JournalConfiguration>),
 }
 
 impl Deployment {

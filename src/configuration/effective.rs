@@ -183,7 +183,7 @@ impl Configuration {
             checkpoints: reader.checkpoints(&data),
             scrub_every: reader.scrub_every(),
             archive: reader.archive(),
-            deployment: reader.journal().map_or(Deployment::Embedded, Deployment::Journal),
+            deployment: reader.journal().map_or(Deployment::Embedded, |journal| Deployment::Journal(Box::new(journal))),
             log_format: reader.optional(&settings::LOG_FORMAT, log_format),
             log_filter: reader.required(&settings::LOG_FILTER, log_filter),
             log_caller_addresses: reader.required(&settings::LOG_CALLER_ADDRESSES, yes_or_no),
