@@ -37,7 +37,7 @@ pub(super) struct OpenStore {
     pub(super) archiver: Option<Archiver>,
 }
 
-/// The kind of an auxiliary database.
+/// The kind of an auxiliary database: the sandbox's book, or the deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {
     /// Nothing else has its rows.
@@ -63,8 +63,8 @@ impl OpenStore {
         }
     }
 
-    /// Opens a store whose log is in the data directory. Without `archives`, commits are queued where there is an
-    /// archive.
+    /// Opens a store whose log is in the data directory. Where there is an archive, it is opened when the store
+    /// `archives`; else commits are queued for it.
     ///
     /// # Errors
     /// As [`OpenStore::of_server`].
@@ -80,9 +80,9 @@ impl OpenStore {
         let settings = configuration.archive.of_store();
         let queued = || if settings.is_some() { Archiving::Queued } else { Archiving::Off };
         let over = |archiving| DiskStore::new(Arc::clone(&engine), StoreDeployment::Embedded(archiving));
-        // Queued, since an archive that cannot be reached keeps no server from starting.
+        // The only write before the archive is open. It goes into the queue, by a store that ends here, so that a first
+        // start does not wait for an archive that cannot be reached.
         let keyring = keyring.map_or_else(|| key_ring::create(&over(queued())?, vault_keys), Ok)?;
-        // Before any other write, since the archive must not have a gap.
         let start = |settings| Archiver::start(Arc::clone(&engine), settings);
         let archiver = settings.clone().filter(|_| archives).map(start).transpose();
         let archiver = archiver.context("failed to start the archive")?;
@@ -137,8 +137,7 @@ impl LogPlace {
         }
     }
 
-    /// Marks the directory as that of a running server. A replica, of which any copy is as
-    /// good, has no mark.
+    /// Marks the directory as that of a running server. A replica, of which any copy is as good, has no mark.
     ///
     /// # Errors
     /// The mark cannot be read or made.

@@ -256,7 +256,7 @@ impl Journal for MemoryStore {
         self.claims.settle(&plan.after, if written { WriteOutcome::Written } else { WriteOutcome::NotWritten });
         match fault {
             Some(_) => plan.failed(&AppendVerdict::Ambiguous("planned".to_owned())),
-            None => plan.committed(),
+            None => plan.verdicts_when_written(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The calls that a page makes inside the process: of the same endpoints as other callers make, in its caller's name.
+//! The calls that a page makes inside the process: of the same endpoints as other callers make.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -20,7 +20,7 @@ use crate::api_error::{ApiError, Code};
 use crate::connection::ShareOf;
 use crate::declaration::{Declaration, Flags, Package};
 
-/// Pages count against the limits like calls of the SDK: of their address.
+/// Pages count against the limits like calls of the SDK: of the address that asks for them.
 static PAGE: Declaration =
     Declaration { name: "page", flags: Flags::OPEN_QUERY, ..Declaration::query(Package::Sdk, "") };
 
@@ -31,7 +31,7 @@ static PAGE_FORM: Declaration = Declaration { name: "page", flags: Flags::OPEN_C
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
 impl<C: AuthenticatedCaller> Dispatcher<C> {
-    /// Checks a request for a page, from its rate on, and opens the page.
+    /// Checks a request for a page, from the length of its head on, and opens the page.
     pub(super) async fn page(
         &self,
         exchange: &Exchange<'_, C>,

@@ -1,5 +1,6 @@
-//! `/pay/{merchant_id}/{checkout_id}.{secret}`: the page at which a customer pays a checkout. Its form posts there, and
-//! is answered by a redirect to the page itself, always, so that neither a reload nor the way back ever pays.
+//! `/pay/{merchant_id}/{checkout_id}.{secret}`: the page at which a customer pays a checkout. Its form posts there.
+//! What it did is answered by a redirect to the page, never by the page itself, so that neither a reload nor the way
+//! back ever pays.
 
 use serde_json::{Value, json};
 use till_domain::checkout::Locale;
@@ -55,7 +56,7 @@ fn own_address(path: &str, query: &str) -> String {
 /// Makes the call of a form. What the rules refuse changes nothing, and the page shows the state that there is.
 async fn carry_out(request: &Request, declaration: &'static Declaration, arguments: &Value) -> Result<(), ApiError> {
     match request.call(declaration, None, arguments).await {
-        Err(error) if error.code() == Code::Unavailable => Err(error),
+        Err(error) if matches!(error.code(), Code::Unavailable | Code::UnhandledError) => Err(error),
         Ok(_) | Err(_) => Ok(()),
     }
 }

@@ -188,8 +188,8 @@ impl Lane {
         }
     }
 
-    /// Writes to the held ones of some shards, and once more to those whose epoch moved by an abandoned claim of our
-    /// own. There is no outcome of a shard that is not held.
+    /// Writes to the held ones of some shards, and again to those whose epoch moved by an abandoned claim of our own,
+    /// as often as a statement may be sent. There is no outcome of a shard that is not held.
     ///
     /// # Errors
     /// [`SharedJournalError::RecordThere`]: nothing of what has no outcome yet was written.

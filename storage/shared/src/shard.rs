@@ -25,7 +25,7 @@ pub(crate) fn shard_of(merchant_id: MerchantId, shards: u16) -> Shard {
 pub(crate) struct Hold {
     /// The epoch of the claim.
     pub(crate) epoch: i64,
-    /// The number of commits.
+    /// The number of groups that were appended to the shard: one for each statement, however many batches it had.
     pub(crate) commits: i64,
 }
 

@@ -29,14 +29,14 @@ pub struct DiskStore {
 }
 
 impl DiskStore {
-    /// The store of an open data directory. Nothing else may write to the directory.
+    /// The store of an open data directory. No other store may write to the directory as long as this one does.
     ///
     /// # Errors
     /// The directory was opened for another deployment, or cannot be written to.
     pub fn new(engine: Arc<Engine>, deployment: Deployment) -> Result<DiskStore, JournalError> {
         let stages = Stages::of(deployment);
         if engine.is_replica() != stages.remote_log().is_some() {
-            let reason = "the directory was opened for a log in another place than its own".to_owned();
+            let reason = "the log is not where the directory was opened for".to_owned();
             return Err(JournalError::Stopped { reason });
         }
         if let Some(log) = stages.remote_log() {
@@ -60,8 +60,8 @@ impl DiskStore {
         self.engine.close_with_note(|| self.last_note())
     }
 
-    /// The note of the log elsewhere to close with. A store that has been made one of its own has no note any more, and
-    /// what is under way there is not here.
+    /// The note of the log elsewhere to close with. None when the store has been made one of its own meanwhile, and
+    /// while a group is written that may be there already and not here.
     fn last_note(&self) -> Option<Vec<u8>> {
         let log = self.stages.remote_log()?;
         let is_replica = self.engine.note_of_log().is_ok_and(|note| !note.is_empty());
@@ -87,8 +87,9 @@ impl DiskStore {
         are_admitted.into_iter().map(verdict).map(|verdict| verdict.unwrap_or_else(refused)).collect()
     }
 
-    /// Writes a group for which there is space. A log elsewhere is waited for while others may write here: merchants
-    /// that are fetched do not stand behind the commits of others.
+    /// Writes a group for which there is space. The lock of local writes is given up while a log elsewhere is waited
+    /// for, so that records of other merchants can be fetched meanwhile. These take commit numbers, so the plan is
+    /// numbered anew.
     fn append_admitted(&self, mut disk: MutexGuard<'_, DiskReserve>, group: &[Append]) -> Vec<AppendVerdict> {
         let mut plan = self.claims.plan(group, self.engine.last_commit());
         let mut commit_first =
@@ -99,7 +100,8 @@ impl DiskStore {
         } else {
             commit_first();
         }
-        let Some(last) = plan.last_commit else { return plan.committed() };
+        // Every batch may have been refused.
+        let Some(last) = plan.last_commit else { return plan.verdicts_when_written() };
         if let Some(reason) = self.engine.reason_of_stop() {
             // It is in the log elsewhere, from where the next start fetches it.
             self.claims.settle(&plan.after, WriteOutcome::NotWritten);
@@ -109,7 +111,7 @@ impl DiskStore {
             Ok(()) => {
                 self.stages.confirm(last);
                 self.claims.settle(&plan.after, WriteOutcome::Written);
-                plan.committed()
+                plan.verdicts_when_written()
             }
             Err(reason) => {
                 let verdict = self.engine.stop(&reason);

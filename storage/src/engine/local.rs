@@ -218,7 +218,7 @@ impl Engine {
         &self.mark
     }
 
-    /// Bytes of the disk that no write may use.
+    /// Bytes of free space below which only urgent changes are written.
     #[must_use]
     pub const fn disk_reserve_bytes(&self) -> u64 {
         self.disk_reserve_bytes
@@ -315,7 +315,8 @@ impl Engine {
         AppendVerdict::Ambiguous(reason.to_owned())
     }
 
-    /// Writes commits up to `last`, and advances the mark. The caller has the lock of writes.
+    /// Writes commits up to `last`, and advances the mark unless the store is a replica. The caller has the lock of
+    /// writes.
     ///
     /// # Errors
     /// The reason; the outcome is unknown then.
@@ -335,7 +336,8 @@ impl Engine {
         self.database().write_opt(batch, &self.database.write_options).map_err(rocksdb::Error::into_string)
     }
 
-    /// Writes outside of a group, and under a number of its own when `compose` returns one.
+    /// Writes outside of a group, and under a number of its own when `compose` returns one: only a replica fetches
+    /// commits so, and it has no mark.
     pub(crate) fn write_apart(
         &self,
         compose: impl FnOnce(&mut BatchSink<'_>) -> Result<Option<CommitNumber>, JournalError>,
@@ -349,7 +351,7 @@ impl Engine {
         let batch = sink.finish();
         let byte_count = u64::try_from(batch.size_in_bytes()).unwrap_or(u64::MAX);
         let admitted = disk.admit(byte_count, Instant::now());
-        // A server needs little to go on with, which is fetched also to a full disk.
+        // What is fetched is small, and lets the server go on: it may use the reserve.
         let admitted = admitted.or_else(|reason| {
             disk.admit_below_reserve(byte_count, Instant::now()).map_err(|_| JournalError::Unreadable { reason })
         });

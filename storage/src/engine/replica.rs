@@ -23,8 +23,8 @@ impl Engine {
         Ok(self.get(Family::Meta, &MetaKey::RemoteLog.encode())?.unwrap_or_default())
     }
 
-    /// Makes this store a replica of a log elsewhere, which has everything that it has. Durable when it returns;
-    /// nothing may be written to the store afterwards.
+    /// Notes that this store is a replica of a log elsewhere, which has everything that it has. From then on only what
+    /// that log has may be written to it. The note is synced when the store was not opened as a replica.
     ///
     /// # Errors
     /// The store cannot be written.

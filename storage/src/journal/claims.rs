@@ -64,8 +64,8 @@ pub(crate) struct WritePlan {
 }
 
 impl WritePlan {
-    /// The verdicts when the plan was written.
-    pub(crate) fn committed(self) -> Vec<AppendVerdict> {
+    /// The verdicts when what the plan still has was written.
+    pub(crate) fn verdicts_when_written(self) -> Vec<AppendVerdict> {
         self.verdicts(AppendVerdict::Committed)
     }
 

@@ -89,7 +89,7 @@ pub trait Journal: Send + Sync + 'static {
     ///
     /// A batch whose expected head is not its merchant's head at its turn is dropped alone; a later batch
     /// of a merchant builds on the earlier ones of the group. After one [`AppendVerdict::Ambiguous`] every later
-    /// append is refused until a restart; a write is never repeated.
+    /// append is refused until a restart; a write to this disk is never repeated.
     fn append(&self, group: Vec<Append>) -> Vec<AppendVerdict>;
 
     /// Returns true while batches without [`Append::may_use_reserve`] are refused for lack of disk space, as far as the

@@ -9,7 +9,7 @@ use crate::keys::KeyRange;
 use crate::positions::{CommitNumber, Head};
 use crate::rows::RowPair;
 
-/// A place to which commits are written first. Called by one thread.
+/// A place to which commits are written first, or a check that comes before the write. Called by one thread.
 pub trait FirstCommit: Send + Sync {
     /// Writes batches, which follow the commit `stored`, and returns when they are durable, with one verdict for each
     /// in their order. The store writes those with [`FirstVerdict::Written`], and no others. All batches of one
