@@ -267,8 +267,8 @@ impl Fields<'_> {
 /// The arguments of an endpoint, each in one line: an [`ArgumentSet`], whose `declared` belongs in the declaration.
 ///
 /// A line has the name under which the value is used, and the argument: its kind, required or optional, and its
-/// description. It is also the name in the body unless the argument has one (`with_name`). A line may also be an argument
-/// that several endpoints share, a whole [`ArgumentSet`] or a [`list_page`].
+/// description. It is also the name in the body unless the argument has one (`with_name`). A line may also be an
+/// argument that several endpoints share, a whole [`ArgumentSet`] or a [`list_page`].
 ///
 /// ```ignore
 /// const CAPTURE: ArgumentSet<CapturePayment> = arguments!(CapturePayment {

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use till_domain::ids::MerchantId;
 
+use super::context::SharedContext;
 use super::load::{LoadError, Replayed};
 use super::loaded::LoadedMerchant;
 use super::loader::LIGHT_LOAD_BYTES;
 use super::reply::Denied;
-use super::shared::SharedContext;
 use super::staging::{Staging, StagingLoad};
 use super::submission::Submit;
 

@@ -8,8 +8,8 @@ use till_domain::refusal::DecisionError;
 use till_storage::commit::{BarrierVerdict, Submission, Urgency};
 use till_storage::journal::{AppendVerdict, Head};
 
+use super::context::SharedContext;
 use super::reply::{Answered, Denied, FailedOutcome, Reply};
-use super::shared::SharedContext;
 use super::staging::{PreparedBatch, Staging, StagingLoad};
 use super::submission::{Requester, Submit};
 use super::watermark::DurableWatermark;

@@ -5,7 +5,7 @@ mod actor;
 mod loaded;
 mod loader;
 mod rows_at_hand;
-mod shared;
+mod context;
 mod watermark;
 mod load;
 mod staged;
@@ -14,8 +14,8 @@ mod submission;
 mod vault_writes;
 mod registry;
 
+pub(crate) use context::SharedContext;
 pub(crate) use loader::{Loader, LoaderThreads};
 pub(crate) use registry::{Admission, Registry};
 pub use reply::{Answered, Denied, FailedOutcome, Reply};
-pub(crate) use shared::SharedContext;
 pub use submission::Secret;

@@ -13,8 +13,8 @@ use till_storage::commit::Urgency;
 use tokio::sync::oneshot;
 
 use super::actor::{MerchantActor, Retire, Unpublish};
+use super::context::SharedContext;
 use super::reply::{Denied, Reply};
-use super::shared::SharedContext;
 use super::submission::{Held, Requester, Secret, Submit};
 use crate::background::{InFlight, WorkError};
 

@@ -272,12 +272,12 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
                 let _permit = self.permit_page(self.gate.share_of(&arrival_for_document(exchange)), false).await?;
                 Ok(self.openapi_answer(exchange))
             }
-            Target::Page(page) => {
+            Target::Document(page) => {
                 // The beginning of a large file is written in the turn of its answer.
                 let _permit = self.permit_page(self.gate.share_of(&arrival_for_document(exchange)), false).await?;
                 Ok(Answer::File(page))
             }
-            Target::PagesMoved => Ok(Answer::Moved { to: PAGES_FIRST }),
+            Target::DocumentsMoved => Ok(Answer::Moved { to: PAGES_FIRST }),
             Target::BrowserPage(page, texts) => self.page(exchange, page, texts, incoming).await,
             Target::Asset(asset) => Ok(Answer::Page(asset)),
             Target::Package(package, functions) => {
@@ -305,8 +305,8 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             ParsedPath::Probe(probe) => self.observe.as_ref().map(|observe| Target::Probe(probe, observe)),
             ParsedPath::Root => Some(Target::Root),
             ParsedPath::OpenApi => Some(Target::OpenApi),
-            ParsedPath::Pages(None) => Some(Target::PagesMoved),
-            ParsedPath::Pages(Some(name)) => pages::page(name, self.audience()).map(Target::Page),
+            ParsedPath::Pages(None) => Some(Target::DocumentsMoved),
+            ParsedPath::Pages(Some(name)) => pages::page(name, self.audience()).map(Target::Document),
             ParsedPath::Package { package, function: None, .. } => {
                 self.packages.get(&package).map(|functions| Target::Package(package, functions))
             }

@@ -23,8 +23,9 @@ pub(super) enum Target<'d, C> {
     Probe(Probe, &'d Arc<dyn Observe>),
     Root,
     OpenApi,
-    Page(PageFile),
-    PagesMoved,
+    /// A document of this repository, as a page.
+    Document(PageFile),
+    DocumentsMoved,
     /// A page for a person's browser, with the texts at the segments in braces of its pattern.
     BrowserPage(&'d Arc<dyn BrowserPage<C>>, Vec<String>),
     /// A file that such pages load.
@@ -41,7 +42,7 @@ impl<C> Target<'_, C> {
             Target::Probe(probe, _) => probe.path(),
             Target::Root => ROOT_PATH,
             Target::OpenApi => OPENAPI_PATH,
-            Target::Page(_) | Target::PagesMoved => PAGES_PATH,
+            Target::Document(_) | Target::DocumentsMoved => PAGES_PATH,
             Target::BrowserPage(page, _) => page.declaration().pattern,
             Target::Asset(_) => ASSETS_PATH,
         }
@@ -56,8 +57,8 @@ impl<C> Target<'_, C> {
             | Target::Probe(..)
             | Target::Root
             | Target::OpenApi
-            | Target::Page(_)
-            | Target::PagesMoved
+            | Target::Document(_)
+            | Target::DocumentsMoved
             | Target::BrowserPage(..)
             | Target::Asset(_) => false,
         }
@@ -72,8 +73,8 @@ impl<C> Target<'_, C> {
             | Target::Probe(..)
             | Target::Root
             | Target::OpenApi
-            | Target::Page(_)
-            | Target::PagesMoved
+            | Target::Document(_)
+            | Target::DocumentsMoved
             | Target::BrowserPage(..)
             | Target::Asset(_) => None,
         };
@@ -89,8 +90,8 @@ impl<C> Target<'_, C> {
             Target::Root
             | Target::Probe(..)
             | Target::OpenApi
-            | Target::Page(_)
-            | Target::PagesMoved
+            | Target::Document(_)
+            | Target::DocumentsMoved
             | Target::BrowserPage(..)
             | Target::Asset(_) => (&[Method::GET, Method::HEAD], "GET, HEAD"),
             Target::Package(..) => (&[Method::GET, Method::HEAD, Method::POST], "GET, HEAD, POST"),

@@ -3,10 +3,10 @@
 
 mod denial;
 mod fingerprint;
-mod shared;
+mod service;
 mod test_attempts;
 
 pub(crate) use denial::refused;
-pub use shared::{OnDisk, SdkRate, Service, ServiceParts, Shared};
-pub(crate) use shared::{Reader, reply_of};
+pub use service::{OnDisk, SdkRate, Service, ServiceParts, Shared};
+pub(crate) use service::{Reader, reply_of};
 pub(crate) use test_attempts::TestTurn;
