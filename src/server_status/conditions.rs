@@ -105,7 +105,15 @@ mod tests {
             rule.unwrap_or_else(|| panic!("there is no alert {alert}")).1.as_str()
         };
         assert_eq!(expression("TillPaused"), "till_effects_paused == 1");
-        assert!(CONDITIONS.iter().all(|(alert, _)| !expression(alert).is_empty()));
+        for (alert, said) in [
+            ("TillRestarted", "[15m]) > 0 and on (job, instance) till_store_closed_before_start == 0"),
+            ("TillCheckpointOld", "> 86400 + 3600"),
+            ("TillCertificateEnds", "(till_tls_certificate_end_timestamp_seconds > 0) - time() < 14 * 86400"),
+            ("TillConnectionsRefused", "increase(till_connections_refused_total[5m])"),
+            ("TillFewDescriptors", "process_open_fds{job=\"till\"} / process_max_fds{job=\"till\"} > 0.8"),
+        ] {
+            assert!(expression(alert).contains(said), "{alert}: {}", expression(alert));
+        }
         let expected = "till_calls_waiting > till_calls_in_flight or (till_commit_queued > 0 and ";
         assert!(expression("TillCommitsWait").starts_with(expected), "{}", expression("TillCommitsWait"));
     }
@@ -138,6 +146,10 @@ mod tests {
             ("till_scrub_damaged_tables", 0, 1, "TillTableDamaged"),
             ("till_merchants_not_loaded", 0, 1, "TillMerchantNotLoaded"),
             ("till_journal_losses_total", 0, 1, "TillJournalLost"),
+            ("till_journal_shards_lost", 0, 1, "TillJournalLost"),
+            ("till_journal_reachable", 1, 0, "TillJournalUnreachable"),
+            ("till_journal_synchronous_standbys", 1, 0, "TillJournalStandbyMissing"),
+            ("till_journal_oldest_snapshot_seconds", 600, 601, "TillJournalSnapshotOld"),
             ("till_scrub_age_seconds", 1_296_000, 1_296_001, "TillScrubOld"),
             ("till_effects_oldest_seconds", 120, 121, "TillEffectsLag"),
             ("till_refunds_oldest_seconds", 259_200, 259_201, "TillRefundsDoNotEnd"),

@@ -10,7 +10,6 @@ use till_actors::clock::{Clock, SystemClock};
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::{AddressPolicy, Sender, WebhookDelivery};
 use till_actors::{Dependencies, EXPIRY_PAUSE, Engine, EngineOptions};
-use till_operate::archive::Archiver;
 use till_operate::checkpoint::{BookBeside, Checkpointer, PAUSED_FILE, Shelf};
 use till_operate::scrub::{Scrubber, TableInspector};
 use till_shared::SharedJournal;
@@ -20,11 +19,10 @@ use till_storage::disk_store::DiskStore;
 use till_storage::engine::{Engine as DiskEngine, FileWatch, is_new};
 use till_storage::statistics::StatisticsSource;
 use till_storage::turns::Turns;
-use till_storage::vault::RootKey;
 
 use super::beside::{SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY, with_remedy};
 use super::ending::{abort_with_message, end_process};
-use super::log_place::{LogPlace, OpenStore};
+use super::log_place::OpenStore;
 use super::opening::{DATABASE_DIRECTORY, Opened, acquirers, disk_options, open_beside};
 use super::running_mark::RunningMark;
 use super::stored_keyring::RunningKeyring;
@@ -67,7 +65,11 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
     let is_new = is_new(&configuration.data);
     let beside = [SANDBOX_DIRECTORY, WEBHOOKS_DIRECTORY].map(|directory| configuration.data.join(directory));
     let missing: Vec<PathBuf> = beside.into_iter().filter(|directory| !directory.exists()).collect();
-    let (opened, place, archiver) = on_own_thread(|| open(configuration, &secrets.vault_keys))?;
+    let (opened, place, archiver) = on_own_thread(|| {
+        let beside = |place: &_| open_beside(configuration, place);
+        let options = disk_options(configuration);
+        OpenStore::of_server(configuration, &options, &secrets.vault_keys, beside).map(Opened::of)
+    })?;
     let Opened { store, keyring, book, deliveries, sandbox } = opened;
     let disk = store.engine();
     if is_new {
@@ -135,13 +137,6 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
     let journal_watch = place.attend(&service)?;
     let journal = place.journal();
     Ok(Started { service, schedule, store, file_watch, tables, scrubber, running_mark, journal, journal_watch })
-}
-
-/// Opens everything in the data directory.
-fn open(configuration: &Configuration, vault_keys: &[RootKey]) -> anyhow::Result<(Opened, LogPlace, Option<Archiver>)> {
-    let opened = OpenStore::of_server(configuration, &disk_options(configuration), vault_keys)?;
-    let OpenStore { store, keyring, place, archiver } = opened;
-    Ok((open_beside(configuration, store, keyring, &place)?, place, archiver))
 }
 
 /// A store that is not new has both databases beside its own, unless it was restored without them.

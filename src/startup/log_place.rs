@@ -27,11 +27,13 @@ pub(super) enum LogPlace {
     Journal(SharedLog),
 }
 
-/// The store of a data directory, open, with the stages of its deployment.
-pub(super) struct OpenStore {
+/// The store of a data directory, open, with the stages of its deployment, and with what is beside it.
+pub(super) struct OpenStore<B> {
     pub(super) store: DiskStore,
     /// The keys of each purpose, which are made at the first start.
     pub(super) keyring: Keyring,
+    /// What is open beside the store.
+    pub(super) beside: B,
     pub(super) place: LogPlace,
     /// The archiver, when commits are archived.
     pub(super) archiver: Option<Archiver>,
@@ -46,8 +48,8 @@ pub(super) enum Opening {
     Replica,
 }
 
-impl OpenStore {
-    /// Opens the store of a server.
+impl<B> OpenStore<B> {
+    /// Opens the store of a server, with what is `beside` it.
     ///
     /// # Errors
     /// A reason that the operator must know: the store is damaged, in use or of a newer format, the vault key is wrong,
@@ -56,15 +58,27 @@ impl OpenStore {
         configuration: &Configuration,
         options: &EngineOptions,
         vault_keys: &[RootKey],
-    ) -> anyhow::Result<OpenStore> {
+        beside: impl FnOnce(&LogPlace) -> anyhow::Result<B>,
+    ) -> anyhow::Result<OpenStore<B>> {
         match &configuration.deployment {
-            Deployment::Embedded => OpenStore::embedded(configuration, options, vault_keys, true),
-            Deployment::Journal(journal) => OpenStore::replica(options, vault_keys, journal),
+            Deployment::Embedded => {
+                let mut opened = OpenStore::embedded(configuration, options, vault_keys, beside)?;
+                // The key ring of a first start is the only write before: an archive that cannot be reached keeps no
+                // server from starting. Its commit is queued.
+                let start = |settings| Archiver::start(Arc::clone(opened.store.engine()), settings);
+                let archiver = configuration.archive.of_store().map(start).transpose();
+                opened.archiver = archiver.context("failed to start the archive")?;
+                if let Some(archiver) = &opened.archiver {
+                    opened.store = opened.store.archived(archiver.archiving());
+                }
+                Ok(opened)
+            }
+            Deployment::Journal(journal) => OpenStore::replica(options, vault_keys, journal, beside),
         }
     }
 
-    /// Opens a store whose log is in the data directory. Where there is an archive, it is opened when the store
-    /// `archives`; else commits are queued for it.
+    /// Opens a store whose log is in the data directory, with what is `beside` it. Commits are queued where there is an
+    /// archive.
     ///
     /// # Errors
     /// As [`OpenStore::of_server`].
@@ -72,22 +86,16 @@ impl OpenStore {
         configuration: &Configuration,
         options: &EngineOptions,
         vault_keys: &[RootKey],
-        archives: bool,
-    ) -> anyhow::Result<OpenStore> {
-        let engine = Arc::new(Engine::open(options)?);
-        let stored = stored_keyring(&*engine).context("failed to read the key ring")?;
+        beside: impl FnOnce(&LogPlace) -> anyhow::Result<B>,
+    ) -> anyhow::Result<OpenStore<B>> {
+        let engine = Engine::open(options)?;
+        let stored = stored_keyring(&engine).context("failed to read the key ring")?;
         let keyring = key_ring::open_found(stored, vault_keys, engine.last_commit() > CommitNumber(0))?;
-        let settings = configuration.archive.of_store();
-        let queued = || if settings.is_some() { Archiving::Queued } else { Archiving::Off };
-        let over = |archiving| DiskStore::new(Arc::clone(&engine), StoreDeployment::Embedded(archiving));
-        // The only write before the archive is open. It goes into the queue, by a store that ends here, so that a first
-        // start does not wait for an archive that cannot be reached.
-        let keyring = keyring.map_or_else(|| key_ring::create(&over(queued())?, vault_keys), Ok)?;
-        let start = |settings| Archiver::start(Arc::clone(&engine), settings);
-        let archiver = settings.clone().filter(|_| archives).map(start).transpose();
-        let archiver = archiver.context("failed to start the archive")?;
-        let store = over(archiver.as_ref().map_or_else(queued, Archiver::archiving))?;
-        Ok(OpenStore { store, keyring, place: LogPlace::Embedded, archiver })
+        let archiving = if configuration.archive.of_store().is_some() { Archiving::Queued } else { Archiving::Off };
+        let store = DiskStore::new(Arc::new(engine), StoreDeployment::Embedded(archiving))?;
+        let keyring = keyring.map_or_else(|| key_ring::create(&store, vault_keys), Ok)?;
+        let place = LogPlace::Embedded;
+        Ok(OpenStore { store, keyring, beside: beside(&place)?, place, archiver: None })
     }
 
     /// Opens a replica of the log in a database. The log is claimed last: a start with a directory or a vault key that
@@ -96,7 +104,8 @@ impl OpenStore {
         options: &EngineOptions,
         vault_keys: &[RootKey],
         journal: &JournalConfiguration,
-    ) -> anyhow::Result<OpenStore> {
+        beside: impl FnOnce(&LogPlace) -> anyhow::Result<B>,
+    ) -> anyhow::Result<OpenStore<B>> {
         let found = SharedLog::find(journal).context("failed to find the log")?;
         let replica_of = Some(found.replicated_log());
         let engine = Engine::open(&EngineOptions { replica_of, ..options.clone() }).with_context(|| {
@@ -108,7 +117,8 @@ impl OpenStore {
         let log = SharedLog::claim(journal, &found).context("failed to claim the log")?;
         let store = log.replicate_into(Arc::new(engine))?;
         let keyring = keyring.map_or_else(|| key_ring::create(&store, vault_keys), Ok)?;
-        Ok(OpenStore { store, keyring, place: LogPlace::Journal(log), archiver: None })
+        let place = LogPlace::Journal(log);
+        Ok(OpenStore { store, keyring, beside: beside(&place)?, place, archiver: None })
     }
 }
 

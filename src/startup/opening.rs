@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use till_actors::{Acquirers, Store};
 use till_domain::merchant::AcquirerName;
-use till_operate::archive::check_place;
+use till_operate::archive::{Archiver, check_place};
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::RocksBook;
 use till_storage::deliveries::RocksDeliveries;
@@ -46,6 +46,14 @@ pub struct Buffers {
 }
 
 impl Opened {
+    /// What is open, with the place of the log and the archiver of a server.
+    pub(super) fn of(open: OpenStore<Beside>) -> (Opened, LogPlace, Option<Archiver>) {
+        let OpenStore { store, keyring, beside, place, archiver } = open;
+        let Beside { book, deliveries, sandbox } = beside;
+        let (store, keyring, deliveries) = (Arc::new(store), Arc::new(keyring), Arc::new(deliveries));
+        (Opened { store, keyring, book, deliveries, sandbox: Arc::new(sandbox) }, place, archiver)
+    }
+
     /// The journal with its rows.
     #[must_use]
     pub fn store(&self) -> Arc<dyn Store> {
@@ -75,26 +83,26 @@ impl Opened {
 pub fn open_with(configuration: &Configuration, vault_keys: &[RootKey], buffers: &Buffers) -> anyhow::Result<Opened> {
     let Buffers { block_cache_bytes, memtable_bytes, wal_bytes_max } = *buffers;
     let options = EngineOptions { block_cache_bytes, memtable_bytes, wal_bytes_max, ..disk_options(configuration) };
-    let OpenStore { store, keyring, place, archiver: _ } =
-        OpenStore::embedded(configuration, &options, vault_keys, false)?;
-    open_beside(configuration, store, keyring, &place)
+    let beside = |place: &_| open_beside(configuration, place);
+    Ok(Opened::of(OpenStore::embedded(configuration, &options, vault_keys, beside)?).0)
+}
+
+/// The databases beside a store.
+pub(super) struct Beside {
+    book: RocksBook,
+    deliveries: RocksDeliveries,
+    sandbox: SandboxAcquirer,
 }
 
 /// Opens the databases beside the store.
-pub(super) fn open_beside(
-    configuration: &Configuration,
-    store: DiskStore,
-    keyring: Keyring,
-    place: &LogPlace,
-) -> anyhow::Result<Opened> {
+pub(super) fn open_beside(configuration: &Configuration, place: &LogPlace) -> anyhow::Result<Beside> {
     let (book, filling) = open_book(configuration, place).context("failed to open the sandbox's book")?;
     let deliveries = open_deliveries(configuration, place).context("failed to open the deliveries of webhooks")?;
     let filled = book.clone();
     let fill = move || filling.fill(&filled).map_err(|error| format!("{error:#}"));
     let sandbox =
         SandboxAcquirer::start_or_end(book.clone(), fill, abort_with_message).context("failed to start the sandbox")?;
-    let (store, keyring, deliveries) = (Arc::new(store), Arc::new(keyring), Arc::new(deliveries));
-    Ok(Opened { store, keyring, book, deliveries, sandbox: Arc::new(sandbox) })
+    Ok(Beside { book, deliveries, sandbox })
 }
 
 /// Refuses a directory that no server may write to, before any file is created in it.

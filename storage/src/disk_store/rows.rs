@@ -52,9 +52,8 @@ impl RowStore for DiskStore {
     }
 
     fn append_rows(&self, merchant_id: MerchantId, rows: &RowWrites, applied: Head) -> Result<(), RowError> {
-        let head = self.engine.append_rows(merchant_id, rows, applied)?;
-        self.stages.lagging.note(merchant_id, applied, head);
-        Ok(())
+        let note = |head| self.stages.lagging.note(merchant_id, applied, head);
+        self.engine.append_rows(merchant_id, rows, applied, note)
     }
 
     fn purge(&self, family: Family, keys: &[Vec<u8>]) -> Result<(), RowError> {

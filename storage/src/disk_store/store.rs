@@ -13,9 +13,9 @@ use crate::journal::{Append, AppendVerdict, Claim, Journal, JournalError, Stored
 use crate::positions::{CommitNumber, Epoch, Head, Sequence};
 use crate::rows::RowStore;
 
-use super::Deployment;
 use super::caught_up::CaughtUp;
 use super::deployment::Stages;
+use super::{Archiving, Deployment};
 
 /// The upper half of an epoch counts starts, the lower half the claims of one process.
 const EPOCHS_PER_START: u64 = 1 << 32;
@@ -44,6 +44,12 @@ impl DiskStore {
         }
         let claims = Claims::new(Epoch(engine.starts().saturating_mul(EPOCHS_PER_START)));
         Ok(DiskStore { engine, stages, claims, caught_up: CaughtUp::default() })
+    }
+
+    /// This store of an embedded log, archived in this way from now on.
+    #[must_use]
+    pub fn archived(self, archiving: Archiving) -> DiskStore {
+        DiskStore { stages: Stages::of(Deployment::Embedded(archiving)), ..self }
     }
 
     /// The local bytes.
@@ -209,7 +215,6 @@ impl Journal for DiskStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk_store::Archiving;
     use crate::engine::EngineOptions;
     use crate::rows::{RowError, RowWrites};
 

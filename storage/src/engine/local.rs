@@ -43,10 +43,12 @@ struct OpenDatabase {
 }
 
 /// The local bytes of one data directory.
+///
+/// Dropped in this order: the thread of the mark ends, the database is closed, and only then is the mark dropped, whose
+/// file is the lock of the directory.
 pub struct Engine {
-    /// Above the database, since its thread must end before the database is dropped.
-    mark: KeptMark,
     database: OpenDatabase,
+    mark: KeptMark,
     identity: StoreIdentity,
     starts: u64,
     was_closed: bool,
@@ -363,8 +365,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Writes rows of records that are here already, and advances their position to `applied`. Returns the head of the
-    /// merchant's log.
+    /// Writes rows of records that are here already, and advances their position to `applied`. Calls `note` with the
+    /// head of the merchant's log before anything else is written.
     ///
     /// # Errors
     /// As [`RowStore::append_rows`](crate::rows::RowStore::append_rows).
@@ -373,7 +375,8 @@ impl Engine {
         merchant_id: MerchantId,
         rows: &RowWrites,
         applied: Head,
-    ) -> Result<Head, RowError> {
+        note: impl FnOnce(Head),
+    ) -> Result<(), RowError> {
         let mut disk = self.writer();
         if let Some(reason) = self.stopped.get().or_else(|| self.failure.get()) {
             return Err(RowError::Unwritten { reason: reason.clone() });
@@ -390,7 +393,8 @@ impl Engine {
         layout::write_rows(rows.iter(), &mut sink);
         layout::write_applied(merchant_id, applied, &mut sink);
         self.write(sink.finish()).map_err(|reason| RowError::Unwritten { reason: self.fail(reason) })?;
-        Ok(head)
+        note(head);
+        Ok(())
     }
 
     /// Records that a write outside of a group has an unknown outcome: nothing is written any more, and the next append
@@ -423,6 +427,12 @@ impl Engine {
             self.database().compact_range_cf_opt(meta, None::<&[u8]>, None::<&[u8]>, &options);
         }
         Ok(())
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.mark.end();
     }
 }
 
