@@ -115,7 +115,7 @@ fn faults_of_a_replicated_log_lose_and_double_nothing() {
 }
 
 fn run(seed: u64, number: &mut u64, faults: u64) {
-    let volume = Volume::if_possible(VOLUME_BYTES);
+    let volume = Volume::new(VOLUME_BYTES).ok();
     let place = directory();
     let data = volume.as_ref().map_or_else(|| place.path().to_owned(), Volume::path).join("data");
     let mut rig = Rig::start(volume);

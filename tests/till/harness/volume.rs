@@ -47,12 +47,6 @@ impl Volume {
         Volume::new(bytes).unwrap_or_else(|reason| panic!("this machine makes no volume: {reason}"))
     }
 
-    /// A new volume; None, with a line that gives the reason, where that is not possible.
-    pub(crate) fn if_possible(bytes: u64) -> Option<Volume> {
-        let made = Volume::new(bytes);
-        made.inspect_err(|reason| println!("skipped: this machine makes no volume: {reason}")).ok()
-    }
-
     /// The path of the mount.
     pub(crate) fn path(&self) -> PathBuf {
         self.directory.path().join("volume")
