@@ -1,4 +1,4 @@
-//! Where the log of the server is, and what follows from it for settings and commands.
+//! The place of the server's log, and its consequences for settings and commands.
 
 use super::journal::JournalConfiguration;
 

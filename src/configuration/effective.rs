@@ -62,7 +62,7 @@ pub struct Configuration {
     pub scrub_every: Option<Duration>,
     /// The settings of the archive.
     pub archive: ArchiveSettings,
-    /// Where the log is.
+    /// The place of the log.
     pub deployment: Deployment,
     /// The form of log lines; when absent, text on a terminal and JSON elsewhere.
     pub log_format: Option<LogFormat>,

@@ -11,7 +11,7 @@ use till_shared::RowsOf;
 use till_storage::deliveries::RocksDeliveries;
 use till_storage::engine::check_synced_logs;
 
-use super::log_place::{LogPlace, Opening};
+use super::log_place::{AuxiliaryKind, LogPlace};
 use super::shared_log::Filling;
 use crate::configuration::Configuration;
 
@@ -24,7 +24,7 @@ pub(crate) const WEBHOOKS_DIRECTORY: &str = "webhooks";
 pub(super) fn open_deliveries(configuration: &Configuration, log: &LogPlace) -> anyhow::Result<RocksDeliveries> {
     let directory = configuration.data.join(WEBHOOKS_DIRECTORY);
     let (reserve, limit) = (configuration.disk_reserve_bytes, configuration.open_time_max);
-    let open = |_: Opening| Ok(RocksDeliveries::open(&directory, reserve, limit)?);
+    let open = |_: AuxiliaryKind| Ok(RocksDeliveries::open(&directory, reserve, limit)?);
     let (deliveries, filling) = log.open_rows(RowsOf::Deliveries, &directory, open)?;
     filling.fill(&deliveries)?;
     Ok(deliveries)
@@ -42,9 +42,9 @@ pub(super) fn with_remedy(error: StartError, configuration: &Configuration) -> a
 /// for a book of millions of lines.
 pub(super) fn open_book(configuration: &Configuration, log: &LogPlace) -> anyhow::Result<(RocksBook, Filling)> {
     let directory = configuration.data.join(SANDBOX_DIRECTORY);
-    log.open_rows(RowsOf::Book, &directory, |opening| {
+    log.open_rows(RowsOf::Book, &directory, |kind| {
         // A replica gets the rows again that its log has lost.
-        if opening == Opening::OfItsOwn {
+        if kind == AuxiliaryKind::Own {
             check_synced_logs(&directory).map_err(|error| anyhow!("{error}; {}", book_remedy(&directory)))?;
         }
         open_book_within(&directory, configuration)

@@ -1,4 +1,5 @@
-//! Where the log of a start is, asked once: all that follows for the data directory and for what runs beside it.
+//! The place of the log, asked for once by a start, and all that follows from it for the data directory and for the
+//! threads beside it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,12 +28,12 @@ pub(super) enum LogPlace {
     Journal(SharedLog),
 }
 
-/// The store of a data directory, open, with the stages of its deployment, and with what is beside it.
+/// The store of a data directory, open, with the stages of its deployment, and with the databases beside it.
 pub(super) struct OpenStore<B> {
     pub(super) store: DiskStore,
     /// The keys of each purpose, which are made at the first start.
     pub(super) keyring: Keyring,
-    /// What is open beside the store.
+    /// The databases beside the store.
     pub(super) beside: B,
     pub(super) place: LogPlace,
     /// The archiver, when commits are archived.
@@ -41,15 +42,15 @@ pub(super) struct OpenStore<B> {
 
 /// The kind of an auxiliary database: the sandbox's book, or the deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Opening {
+pub(super) enum AuxiliaryKind {
     /// Nothing else has its rows.
-    OfItsOwn,
+    Own,
     /// A replica of rows elsewhere.
     Replica,
 }
 
 impl<B> OpenStore<B> {
-    /// Opens the store of a server, with what is `beside` it.
+    /// Opens the store of a server, and by `beside` the databases beside it.
     ///
     /// # Errors
     /// A reason that the operator must know: the store is damaged, in use or of a newer format, the vault key is wrong,
@@ -77,8 +78,8 @@ impl<B> OpenStore<B> {
         }
     }
 
-    /// Opens a store whose log is in the data directory, with what is `beside` it. Commits are queued where there is an
-    /// archive.
+    /// Opens a store whose log is in the data directory, and by `beside` the databases beside it. Commits are queued
+    /// where there is an archive.
     ///
     /// # Errors
     /// As [`OpenStore::of_server`].
@@ -131,11 +132,11 @@ impl LogPlace {
         &self,
         of: RowsOf,
         directory: &Path,
-        open: impl Fn(Opening) -> anyhow::Result<D>,
+        open: impl Fn(AuxiliaryKind) -> anyhow::Result<D>,
     ) -> anyhow::Result<(D, Filling)> {
         match self {
-            LogPlace::Embedded => Ok((open(Opening::OfItsOwn)?, Filling::default())),
-            LogPlace::Journal(log) => log.replicate_rows(of, directory, || open(Opening::Replica)),
+            LogPlace::Embedded => Ok((open(AuxiliaryKind::Own)?, Filling::default())),
+            LogPlace::Journal(log) => log.replicate_rows(of, directory, || open(AuxiliaryKind::Replica)),
         }
     }
 

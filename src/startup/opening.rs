@@ -46,7 +46,7 @@ pub struct Buffers {
 }
 
 impl Opened {
-    /// What is open, with the place of the log and the archiver of a server.
+    /// The open directory, with the place of the log and the archiver of a server.
     pub(super) fn of(open: OpenStore<Beside>) -> (Opened, LogPlace, Option<Archiver>) {
         let OpenStore { store, keyring, beside, place, archiver } = open;
         let Beside { book, deliveries, sandbox } = beside;

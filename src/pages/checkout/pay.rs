@@ -1,6 +1,5 @@
-//! `/pay/{merchant_id}/{checkout_id}.{secret}`: the page at which a customer pays a checkout. Its form posts there.
-//! What it did is answered by a redirect to the page, never by the page itself, so that neither a reload nor the way
-//! back ever pays.
+//! `/pay/{merchant_id}/{checkout_id}.{secret}`: the page at which a customer pays a checkout. Its form posts there,
+//! and the answer is a redirect to the page, never the page itself, so that neither a reload nor the way back pays.
 
 use serde_json::{Value, json};
 use till_domain::checkout::Locale;

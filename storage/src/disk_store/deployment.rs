@@ -1,5 +1,5 @@
-//! Where the logs of a store are kept, and the stages that follow from it: what a commit passes before it is written
-//! here, what is written along with it, and who is told of it afterwards.
+//! The place of a store's logs, and the stages that follow from it: checks and places that a commit passes before it is
+//! written here, rows that are written along with it, and the place that is told of it afterwards.
 
 use std::sync::Arc;
 

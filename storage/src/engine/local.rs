@@ -353,7 +353,7 @@ impl Engine {
         let batch = sink.finish();
         let byte_count = u64::try_from(batch.size_in_bytes()).unwrap_or(u64::MAX);
         let admitted = disk.admit(byte_count, Instant::now());
-        // What is fetched is small, and lets the server go on: it may use the reserve.
+        // Fetched commits are small, and let the server go on: they may use the reserve.
         let admitted = admitted.or_else(|reason| {
             disk.admit_below_reserve(byte_count, Instant::now()).map_err(|_| JournalError::Unreadable { reason })
         });

@@ -17,7 +17,7 @@ pub(super) struct LoadCall {
     pub(super) effect: CallEffect,
 }
 
-/// What holds once a call is done.
+/// The effect of a call that is done.
 #[derive(Debug, Clone)]
 pub(super) enum CallEffect {
     /// There is an object whose id is the answer, or is in it. It shows the arguments of the call.

@@ -1,8 +1,8 @@
-//! A payment whose customer must act: what was asked for, what was heard of it, and how the payment may have ended.
+//! A payment whose customer must act: the calls that were made, their answers, and the ends that the payment may have.
 
 use serde_json::Value;
 
-/// What ends a payment.
+/// An act that ends a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deed {
     /// The customer succeeds.
@@ -73,9 +73,9 @@ pub(super) struct Story {
     pub(super) payment: Option<String>,
     pub(super) minor: u64,
     pub(super) is_card: bool,
-    /// What was asked for, with what was heard.
+    /// The calls that were made, with their answers.
     pub(super) asked: Vec<(Deed, Heard)>,
-    /// What was heard of the operator's success after the end, if it was asked for.
+    /// The answer to the operator's success after the end, if there was such a call.
     pub(super) late: Option<Heard>,
     /// The payment, once it was checked.
     pub(super) end: Option<Value>,

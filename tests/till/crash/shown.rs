@@ -1,4 +1,4 @@
-//! What a server shows of a merchant. A restart takes nothing of it away and sets nothing back.
+//! The lists that a server shows of a merchant. A restart takes nothing of them away and sets nothing back.
 
 use std::collections::{BTreeMap, BTreeSet};
 

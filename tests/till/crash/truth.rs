@@ -25,7 +25,7 @@ pub(super) struct Truth {
     pub(super) removed: BTreeSet<String>,
     /// The identifiers that no object of a kind has, with the attribute with the id of such an object.
     pub(super) absent: BTreeSet<(&'static str, String)>,
-    /// How often a call of a path was done for an object, also where the acquirer has refused it.
+    /// The number of times that a call of a path was done for an object, also where the acquirer has refused it.
     done: BTreeMap<(&'static str, String), usize>,
     /// The types and objects of activities that calls have caused.
     pub(super) activities: BTreeSet<(&'static str, String)>,
@@ -123,7 +123,7 @@ impl Truth {
         self.created.contains(id)
     }
 
-    /// How often a call of a path was done for an object.
+    /// The number of times that a call of a path was done for an object.
     pub(super) fn times_done(&self, path: &'static str, id: &str) -> usize {
         self.done.get(&(path, id.to_owned())).copied().unwrap_or_default()
     }

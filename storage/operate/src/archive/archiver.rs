@@ -67,10 +67,9 @@ pub struct Archiver {
 }
 
 impl Archiver {
-    /// Opens the archive and begins. Must be called before anything but the key ring of a first
-    /// start is written to the store, which must then be made
-    /// with the archive's way of [`Archiver::archiving`]. An archive that cannot be reached is opened as soon as it can
-    /// be.
+    /// Opens the archive and begins. Must be called before anything but the key ring of a first start is written to the
+    /// store, which must then be archived in the way that [`Archiver::archiving`] answers. An archive that cannot be
+    /// reached is opened as soon as it can be.
     ///
     /// # Errors
     /// [`ArchiveError`]: the store cannot continue this archive, or the archive is damaged.
