@@ -25,14 +25,14 @@ pub(super) struct BackgroundLoad {
 impl BackgroundLoad {
     /// Starts `till-bench initiate` with these arguments against a server, and returns once payments are answered.
     pub(super) fn begin(server: &Server, arguments: &[String]) -> BackgroundLoad {
-        let directory = directory();
+        let (directory, before) = (directory(), initiated(server));
         let mut command = server.load_tester();
         command.args(["initiate", "--target", server.public(), "--admin", server.admin_address(), "--json"]);
         command.arg(report_in(&directory)).args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
         let mut load =
             BackgroundLoad { child: KilledOnDrop(command.spawn().expect("the binary can be started")), directory };
         let until = Instant::now() + PATIENCE;
-        while initiated(server) == 0 {
+        while initiated(server) == before {
             assert!(load.is_running() && Instant::now() < until, "the load does not begin");
             thread::sleep(Duration::from_millis(20));
         }

@@ -63,8 +63,8 @@ impl Extent {
         }
     }
 
-    fn load(&self) -> Vec<String> {
-        let spans = [format!("--duration={}ms", self.span.as_millis()), "--warm-up=1s".to_owned()];
+    fn load(&self, span: Duration) -> Vec<String> {
+        let spans = [format!("--duration={}ms", span.as_millis()), "--warm-up=1s".to_owned()];
         self.load.iter().map(|&text| text.to_owned()).chain(spans).collect()
     }
 }
@@ -170,28 +170,37 @@ impl CheckpointServer {
         directories.remove(0)
     }
 
-    /// Takes checkpoints in the middle of a load, and compares the rate meanwhile with the rates around them.
+    /// Takes checkpoints in the middle of a load, and compares the rate meanwhile with the rates around them. Where a
+    /// load ends before its first checkpoint, a longer one follows.
     fn load(&mut self, extent: &Extent, ratios: &mut Ratios) {
-        let mut load = BackgroundLoad::begin(&self.server, &extent.load());
+        let (throughput, takings) = [1, 4, 16]
+            .into_iter()
+            .find_map(|times| self.take_in_load(extent, extent.span * times))
+            .expect("the load ended before the first checkpoint did");
+        // The first one cannot reuse files of an earlier one: it counts only when there was no time for another.
+        for taking in takings.iter().skip(usize::from(takings.len() > 1)) {
+            self.tell(taking, taking.rates(&throughput), ratios);
+        }
+    }
+
+    /// The checkpoints taken in the middle of a load of this length; none when it ended before the first one did.
+    fn take_in_load(&mut self, extent: &Extent, span: Duration) -> Option<(Throughput, Vec<Taking>)> {
+        let mut load = BackgroundLoad::begin(&self.server, &extent.load(span));
         let (begun, throughput) = (Instant::now(), Throughput::of(&self.server));
         let mut takings: Vec<Taking> = Vec::new();
-        while takings.len() <= extent.checkpoints && goes_on(&takings, begun + extent.span) {
+        while takings.len() <= extent.checkpoints && goes_on(&takings, begun + span) {
             let since = takings.last().map_or(begun, |last| last.until);
-            let taking = self.take_among(&format!("c-{}", takings.len()), since, extent.stretch_min);
+            let taking = self.take_among(&format!("c-{}-{}", span.as_secs(), takings.len()), since, extent.stretch_min);
             if !load.is_running() {
-                println!("{}: the load ended early, for its sessions were used up", self.what);
+                println!("{}: the load ended before a checkpoint did", self.what);
                 self.server.shop(); // The log must continue after the last checkpoint.
                 break;
             }
             takings.push(taking);
         }
         thread::sleep(SETTLING);
-        assert!(!takings.is_empty(), "the load ended before the first checkpoint did");
-        // The first one cannot reuse files of an earlier one: it counts only when there was no time for another.
-        for taking in takings.iter().skip(usize::from(takings.len() > 1)) {
-            self.tell(taking, taking.rates(&throughput), ratios);
-        }
         load.end();
+        (!takings.is_empty()).then_some((throughput, takings))
     }
 
     fn tell(&self, taking: &Taking, rates: (f64, f64), ratios: &mut Ratios) {
