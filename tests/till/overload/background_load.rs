@@ -23,7 +23,8 @@ pub(super) struct BackgroundLoad {
 }
 
 impl BackgroundLoad {
-    /// Starts `till-bench initiate` with these arguments against a server, and returns once payments are answered.
+    /// Starts `till-bench initiate` with these arguments against a server, and returns once one of its payments
+    /// is answered.
     pub(super) fn begin(server: &Server, arguments: &[String]) -> BackgroundLoad {
         let (directory, before) = (directory(), initiated(server));
         let mut command = server.load_tester();

@@ -170,8 +170,8 @@ impl CheckpointServer {
         directories.remove(0)
     }
 
-    /// Takes checkpoints in the middle of a load, and compares the rate meanwhile with the rates around them. Where a
-    /// load ends before its first checkpoint, a longer one follows.
+    /// Takes checkpoints in the middle of a load, and compares the rate meanwhile with the rates around them. When a
+    /// load ends before the first checkpoint is taken, a longer load follows.
     fn load(&mut self, extent: &Extent, ratios: &mut Ratios) {
         let (throughput, takings) = [1, 4, 16]
             .into_iter()
