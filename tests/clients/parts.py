@@ -12,6 +12,7 @@ import till
 
 HERE = Path(__file__).resolve().parent
 PYTHON, NODE = HERE / "python", HERE / "node"
+STRIPE = HERE.parent / "fakes" / "stripe"
 LISTENERS = ("public", "admin")
 COMMAND_SECONDS_MAX = 1200
 SESSIONS = 100
@@ -119,6 +120,11 @@ def build_a_shop(part):
     part.call("python", PYTHON / "build_a_shop.py")
 
 
+def stripe(part):
+    """reads every answer of the fake of Stripe, has every member of its forms, verifies its notices"""
+    part.call("python", STRIPE / "check_with_client.py")
+
+
 def schemathesis_public(part):
     """finds no 5xx, nothing undocumented, nothing invalid that was accepted"""
     fuzz(part, "public", part.environment["TILL_API_KEY"])
@@ -175,6 +181,7 @@ ALL = {
     "webfunction": web_function,
     "webhooks": webhooks,
     "build-a-shop": build_a_shop,
+    "stripe": stripe,
     "schemathesis-public": schemathesis_public,
     "schemathesis-admin": schemathesis_admin,
 }

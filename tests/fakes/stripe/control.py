@@ -37,6 +37,7 @@ class Control:
             ("POST", "notices"): lambda wish: store.set("notices", known(wish, notices.SETTINGS)),
             ("POST", "notices/send"): lambda wish: notices.send(store, wish),
             ("POST", "faults"): lambda wish: faults.configure(store, wish),
+            ("GET", "faults"): self.faults,
             ("DELETE", "faults"): self.end_faults,
             ("POST", "faults/next"): lambda wish: faults.plan(store, wish),
             ("POST", "silence"): lambda wish: store.set("silent_until", time.time() + wish["seconds"]),
@@ -107,6 +108,10 @@ class Control:
             "FROM notices JOIN objects ON objects.id = notices.event ORDER BY notices.id"
         )
         return {"settings": notices.settings(self.store), "notices": [dict(row) for row in rows]}
+
+    def faults(self, _wish):
+        rows = self.store.rows("SELECT plan FROM planned_faults ORDER BY id")
+        return {"by_chance": self.store.setting("faults"), "planned": [json.loads(row["plan"]) for row in rows]}
 
     def end_faults(self, _wish):
         faults.configure(self.store, {})
