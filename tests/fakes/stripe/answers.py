@@ -25,11 +25,12 @@ DROPPED = Answer(dropped=True)
 
 
 def of_json(status, body, headers=None):
-    return Answer(status, json.dumps(body, indent=2).encode() + b"\n", {"Content-Type": "application/json", **(headers or {})})
+    text = json.dumps(body, indent=2) + "\n"
+    return Answer(status, text.encode(), {"Content-Type": "application/json", **(headers or {})})
 
 
-def of_page(status, text, headers=None):
-    return Answer(status, text.encode(), {"Content-Type": "text/html; charset=utf-8", **(headers or {})})
+def of_page(status, text):
+    return Answer(status, text.encode(), {"Content-Type": "text/html; charset=utf-8"})
 
 
 def see_other(address):

@@ -69,7 +69,8 @@ class Api:
     def checked(self, call):
         try:
             self.know(call)
-            if not self.rates.take(call.account["id"], call.livemode, accounts.rate_per_second(call.account, call.livemode)):
+            rate = accounts.rate_per_second(call.account, call.livemode)
+            if not self.rates.take(call.account["id"], call.livemode, rate):
                 raise refusals.rate_limited()
             if self.is_lost(call):
                 return self.logged(call, None, answers.DROPPED)

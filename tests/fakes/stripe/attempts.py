@@ -11,10 +11,9 @@ import payment_methods
 import refusals
 from context import made_up
 
-CONFIRMABLE = ("requires_payment_method", "requires_confirmation", "requires_action")
 FAILED_AUTHENTICATION = "The provided PaymentMethod has failed authentication. Send a new PaymentMethod to try again."
 CHALLENGE = {"flow": "challenge"}
-# What the issuer's page may be answered, and the result of 3-D Secure that the charge then tells. Others end the attempt.
+# Answers of the issuer's page that lead to a charge, and the result of 3-D Secure that it tells.
 ANSWERS = {
     "authenticate": CHALLENGE | {"result": "authenticated"},
     "attempt": CHALLENGE | {"result": "attempt_acknowledged"},
@@ -70,8 +69,7 @@ def answered_by_issuer(context, intent, answer):
     if answer in ANSWERS:
         return charge(context, intent, method, ANSWERS[answer])
     error = {"type": "invalid_request_error", "code": "payment_intent_authentication_failure"}
-    error |= {"message": FAILED_AUTHENTICATION, "doc_url": refusals.DOCUMENTATION + "payment-intent-authentication-failure"}
-    return fail(context, intent, method, error)
+    return fail(context, intent, method, error | {"message": FAILED_AUTHENTICATION})
 
 
 def charge(context, intent, method, three_d_secure):
@@ -114,7 +112,8 @@ def hold(context, intent, made, outcome):
 def pay(context, intent, made):
     charges.capture(context, made, made["amount"])
     intents.change(
-        context, intent, "payment_intent.succeeded", status="succeeded", amount_received=made["amount"], next_action=None
+        context, intent, "payment_intent.succeeded",
+        status="succeeded", amount_received=made["amount"], next_action=None,
     )
 
 
@@ -122,7 +121,6 @@ def decline(context, intent, method, made, code, decline_code):
     message = cards.decline_message(code)
     charges.decline(context, made, decline_code, code, message)
     error = {"type": "card_error", "code": code, "message": message, "charge": made.id}
-    error |= {"doc_url": refusals.DOCUMENTATION + code.replace("_", "-")}
     if method["type"] == "card":
         error["decline_code"] = decline_code
     return fail(context, intent, method, error)
@@ -130,7 +128,8 @@ def decline(context, intent, method, made, code, decline_code):
 
 def fail(context, intent, method, error):
     """The intent waits for another attempt; answers the refusal that a confirm call ends with."""
-    error = error | {"payment_method": method.body, "payment_method_type": method["type"]}
+    error |= {"doc_url": refusals.documentation_of(error["code"])}
+    error |= {"payment_method": method.body, "payment_method_type": method["type"]}
     intents.change(
         context, intent, "payment_intent.payment_failed", status="requires_payment_method",
         payment_method=None, next_action=None, last_payment_error=error,
@@ -156,64 +155,3 @@ def end_code(context, intent, answer):
     code = {"failed": "payment_method_provider_decline", "lapsed": "payment_intent_payment_attempt_expired"}[answer]
     error = {"type": "invalid_request_error", "code": code, "message": "The PromptPay payment was not completed."}
     return fail(context, intent, method, error)
-
-
-def confirm(context, intent, values):
-    """`POST /v1/payment_intents/{id}/confirm`."""
-    intents.refuse_of_open_session(context, intent)
-    if intent["status"] == "succeeded":
-        told = "You cannot confirm this PaymentIntent because it has already succeeded after being previously confirmed."
-        raise refusals.refused(told, code="payment_intent_unexpected_state", payment_intent=intent.body)
-    method = method_of(context, intent, values)
-    needs_method = intent["status"] in ("requires_payment_method", "requires_action") and method is None
-    if intent["status"] not in CONFIRMABLE or needs_method:
-        raise intents.unexpected(intent, "confirmed", CONFIRMABLE[1:])
-    check_return(intent, values)
-    apply(intent, values)
-    method = method or context.find("payment_method", intent["payment_method"], "payment_method")
-    check_type(context, intent, method)
-    refusal = begin(context, intent, method, values.get("return_url"))
-    if refusal is not None:
-        raise refusal
-
-
-def method_of(context, intent, values):
-    """The way of payment that the form names, or has the data of."""
-    if "payment_method" in values:
-        return context.find("payment_method", values["payment_method"], "payment_method")
-    if "payment_method_data" not in values:
-        return None
-    return payment_methods.promptpay(context, values["payment_method_data"])
-
-
-def check_return(intent, values):
-    """Stripe wants a way back whenever one of the enabled ways of payment may lead away, whichever is used."""
-    automatic = intent["automatic_payment_methods"]
-    if "return_url" not in values and automatic["allow_redirects"] == "always":
-        told = (
-            "This PaymentIntent is configured to accept payment methods that might redirect your customer off of your "
-            "page: you must provide a `return_url`."
-        )
-        raise refusals.refused(told, code="parameter_missing", param="return_url")
-
-
-def apply(intent, values):
-    """What a confirm call may still change."""
-    if "receipt_email" in values:
-        intent.update(receipt_email=values["receipt_email"])
-    card = values.get("payment_method_options", {}).get("card", {})
-    if "card" in intent["payment_method_options"]:
-        intent["payment_method_options"]["card"].update(card)
-    intent.private["capture_method"] = card.get(
-        "capture_method", values.get("capture_method", intent.private["capture_method"])
-    )
-
-
-def check_type(context, intent, method):
-    if method["type"] not in intent["payment_method_types"]:
-        told = f"The PaymentMethod's type {method['type']} is not allowed for this PaymentIntent."
-        raise refusals.refused(told, code="payment_intent_incompatible_payment_method", param="payment_method")
-    if method["type"] == "promptpay" and not method["billing_details"]["email"]:
-        raise refusals.refused(
-            "PromptPay needs an email address.", code="parameter_missing", param="payment_method_data[billing_details][email]"
-        )

@@ -22,8 +22,9 @@ MESSAGES = {
 OWN_PREFIX = "40009999"
 DECLINE_CODES = (
     "approve_with_id call_issuer card_not_supported card_velocity_exceeded currency_not_supported do_not_honor "
-    "do_not_try_again fraudulent generic_decline insufficient_funds invalid_account invalid_amount issuer_not_available "
-    "lost_card merchant_blacklist new_account_information_available no_action_taken not_permitted pickup_card "
+    "do_not_try_again fraudulent generic_decline insufficient_funds invalid_account invalid_amount "
+    "issuer_not_available lost_card merchant_blacklist new_account_information_available no_action_taken "
+    "not_permitted pickup_card "
     "reenter_transaction restricted_card revocation_of_all_authorizations security_violation service_not_allowed "
     "stolen_card stop_payment_order transaction_not_allowed try_again_later withdrawal_count_limit_exceeded "
     "highest_risk_level"
@@ -89,7 +90,7 @@ def own_cards():
     """The fake's own numbers: a group of them for each kind."""
     yield from ((own(1, at), declined("card_declined", code)) for at, code in enumerate(DECLINE_CODES))
     yield from ((own(2, at), {"three_d_secure": RESULTS[name]}) for at, name in enumerate(RESULTS))
-    codes = ("authentication_required", "invalid_cvc", "invalid_expiry_month", "invalid_expiry_year", "incorrect_number")
+    codes = "authentication_required invalid_cvc invalid_expiry_month invalid_expiry_year incorrect_number".split()
     yield from ((own(3, at), declined(code)) for at, code in enumerate(codes))
     yield own(4, 0), {"processing_seconds": 2}
     yield own(4, 1), {"processing_seconds": 2, **declined("card_declined", "insufficient_funds")}

@@ -6,54 +6,43 @@ from context import made_up
 
 ECI = {"authenticated": "05", "attempt_acknowledged": "06"}
 ADVICE = {"insufficient_funds": "try_again_later", "lost_card": "do_not_try_again", "stolen_card": "do_not_try_again"}
+# Members that the fake leaves null, or null at first.
+NULLS = (
+    "application application_fee application_fee_amount balance_transaction customer failure_balance_transaction "
+    "failure_code failure_message on_behalf_of outcome receipt_number receipt_url review shipping source_transfer "
+    "transfer_data transfer_group"
+).split()
 
 
 def create(context, intent, method, three_d_secure=None):
     """A charge of the intent's whole amount, not yet paid."""
     prefix = "ch" if method["type"] == "card" else "py"
     charge = context.create(
-        "charge", prefix,
-        {
+        "charge", prefix, {
+            **dict.fromkeys(NULLS),
             "amount": intent["amount"],
             "amount_captured": 0,
             "amount_refunded": 0,
-            "application": None,
-            "application_fee": None,
-            "application_fee_amount": None,
-            "balance_transaction": None,
             "billing_details": method["billing_details"],
             "calculated_statement_descriptor": context.account["name"].upper()[:22],
             "captured": False,
             "created": context.now,
             "currency": intent["currency"],
-            "customer": None,
             "description": intent["description"],
             "disputed": False,
-            "failure_balance_transaction": None,
-            "failure_code": None,
-            "failure_message": None,
             "fraud_details": {},
             "livemode": context.livemode,
             "metadata": dict(intent["metadata"]),
-            "on_behalf_of": None,
-            "outcome": None,
             "paid": False,
             "payment_intent": intent.id,
             "payment_method": method.id,
             "payment_method_details": details(context, method, intent, three_d_secure),
             "radar_options": {},
             "receipt_email": intent["receipt_email"],
-            "receipt_number": None,
-            "receipt_url": None,
             "refunded": False,
-            "review": None,
-            "shipping": None,
-            "source_transfer": None,
             "statement_descriptor": intent["statement_descriptor"],
             "statement_descriptor_suffix": intent["statement_descriptor_suffix"],
             "status": "pending",
-            "transfer_data": None,
-            "transfer_group": None,
         },
         intent=intent.id,
         outcome=method.private.get("outcome", {}),

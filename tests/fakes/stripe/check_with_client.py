@@ -64,12 +64,12 @@ def main():
 
 
 def check_forms(address):
-    """Every form that the fake was sent; a member that the client does not have ends the program."""
-    sent = [one for one in controlled(address, "requests")["latest"] if one["form"]]
+    """Every form that the fake was sent; one with a member that the client does not have ends the program."""
+    sent = controlled(address, "forms")
     for one in sent:
         named = (one["method"], one["route"])
         assert named in FORMS, f"{named} is no call that is known here"
-        expect(client_types.faults_of_form(json.loads(one["form"]), FORMS[named]), f"the form of {named}")
+        expect(client_types.faults_of_form(one["form"], FORMS[named]), f"the form of {named}")
     return len(sent)
 
 
@@ -120,8 +120,7 @@ class Check:
         webhook = {"url": f"http://127.0.0.1:{self.receiver.server_port}/notices", "secret": "whsec_fake_of_the_check"}
         self.webhook_secret = webhook["secret"]
         self.account = controlled(address, "accounts", {"webhook": webhook, "rate_per_second": 10000})
-        self.client = stripe.StripeClient(self.account["secret"], base_addresses={"api": address}, max_network_retries=0)
-        self.v1 = self.client.v1
+        self.v1 = stripe.StripeClient(self.account["secret"], base_addresses={"api": address}).v1
 
     def run(self):
         for part in (
@@ -137,8 +136,7 @@ class Check:
         self.count += 1
         raw = answer.last_response.data
         what = f"the answer {raw['object']}"
-        faults = client_types.faults_of_dict(raw, None, None, raw["object"])
-        expect(faults, what)
+        expect(client_types.faults_of_object(raw, raw["object"]), what)
         return answer
 
     def sent(self, call, typed, form, *ids, key=None):
@@ -162,7 +160,8 @@ class Check:
         assert back == "https://shop.example/paid", back
         paid = self.sent(sessions.retrieve, checkout_params.SessionRetrieveParams, expanded, made.id)
         charge = paid.payment_intent.latest_charge
-        assert paid.payment_status == "paid" and charge.payment_method_details.card.three_d_secure.result == "authenticated"
+        assert paid.payment_status == "paid"
+        assert charge.payment_method_details.card.three_d_secure.result == "authenticated"
         self.judged(self.v1.charges.retrieve(charge.id, {"expand": ["balance_transaction"]}))
         other = self.sent(sessions.create, checkout_params.SessionCreateParams, session_form("left"))
         assert self.sent(sessions.expire, checkout_params.SessionExpireParams, {}, other.id).status == "expired"
@@ -237,7 +236,7 @@ class Check:
         found = list(page.auto_paging_iter())
         assert {one.type for one in found} == {"charge", "payment", "refund", "adjustment", "payout"}, found
         for one in found:
-            expect(client_types.faults_of_dict(one.to_dict(), None, None, one.type), f"the source of {one.type}")
+            expect(client_types.faults_of_object(one.to_dict(), one.type), f"the source of {one.type}")
 
     def forms(self):
         """As they were sent; and a member that the client does not have is found."""
@@ -259,8 +258,9 @@ class Check:
             intents.retrieve("pi_none")
         with refused(stripe.InvalidRequestError, "payment_intent_unexpected_state"):
             intents.capture(self.confirmed(self.intent(CARD)).id)
+        stranger = stripe.StripeClient("sk_live_fakeUNKNOWN", base_addresses={"api": self.address})
         with refused(stripe.AuthenticationError, None):
-            stripe.StripeClient("sk_live_fakeUNKNOWN", base_addresses={"api": self.address}).v1.accounts.retrieve_current()
+            stranger.v1.accounts.retrieve_current()
 
     def keys(self):
         form = {"amount": 25000, "currency": "thb"}
@@ -301,7 +301,8 @@ class Check:
         raw = json.loads(body)
         self.count += 1
         expect(client_types.faults_of_answer(raw, stripe.Event, "event."), f"the event {raw['type']}")
-        expect(client_types.faults_of_dict(raw["data"]["object"], None, None, raw["type"]), f"the object of {raw['type']}")
+        told = raw["data"]["object"]
+        expect(client_types.faults_of_object(told, raw["type"]), f"the object of {raw['type']}")
         return event
 
 

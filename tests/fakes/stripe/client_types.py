@@ -16,7 +16,8 @@ from stripe import _stripe_object
 from stripe._object_classes import get_object_class
 from stripe._stripe_object import UntypedStripeObject
 
-NAMESPACES = (builtins, _stripe_object, stripe.params, stripe.params.checkout, stripe, stripe.checkout, typing, typing_extensions)
+STRIPES = (_stripe_object, stripe.params, stripe.params.checkout, stripe, stripe.checkout)
+NAMESPACES = (builtins, *STRIPES, typing, typing_extensions)
 
 
 class AnotherName:
@@ -104,7 +105,7 @@ def faults_of_union(value, choices, path):
     if value is not None:
         choices = [one for one in choices if one is not type(None)]
     if isinstance(value, dict) and known_object(value):
-        return faults_of_dict(value, None, None, path)
+        return faults_of_object(value, path)
     return min((faults_of_value(value, one, path) for one in choices), key=len)
 
 
@@ -115,11 +116,16 @@ def known_object(value):
     return None if kind is stripe.StripeObject else kind
 
 
+def faults_of_object(value, path):
+    """An object that says what it is, or a list of them."""
+    return faults_of_dict(value, None, None, path)
+
+
 def faults_of_dict(value, annotation, origin, path):
     if origin in (dict, UntypedStripeObject) or annotation is UntypedStripeObject:
         return []
     if value.get("object") == "list":
-        return [fault for at, one in enumerate(value["data"]) for fault in faults_of_dict(one, None, None, f"{path}[{at}]")]
+        return [fault for at, one in enumerate(value["data"]) for fault in faults_of_object(one, f"{path}[{at}]")]
     kind = known_object(value) or annotation
     if isinstance(kind, type) and issubclass(kind, stripe.StripeObject):
         return faults_of_answer(value, kind, f"{path}.")

@@ -65,10 +65,6 @@ class Context:
             raise refusals.missing(NAMES.get(kind, kind), object_id, param)
         return found[0]
 
-    def of_intent(self, kind, intent_id):
-        """Objects of a kind that belong to an intent, the newest first."""
-        return self.select("intent = ? AND kind = ? ORDER BY sequence DESC", intent_id, kind)
-
     def select(self, condition, *values):
         statement = f"SELECT * FROM objects WHERE account = ? AND livemode = ? AND {condition}"
         return [entity_of(row) for row in self.store.rows(statement, self.account["id"], self.livemode, *values)]

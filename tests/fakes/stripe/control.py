@@ -33,6 +33,7 @@ class Control:
             ("GET", "charges"): lambda _: dashboard.charged(store),
             ("GET", "refunds"): lambda _: dashboard.refunded(store),
             ("GET", "requests"): self.requests,
+            ("GET", "forms"): self.forms,
             ("GET", "notices"): self.notices,
             ("POST", "notices"): lambda wish: store.set("notices", known(wish, notices.SETTINGS)),
             ("POST", "notices/send"): lambda wish: notices.send(store, wish),
@@ -94,12 +95,21 @@ class Control:
     def requests(self, _wish):
         """Counters by call, what was most under way at once, and the latest requests."""
         counted = self.store.rows(
-            "SELECT method, route, account, count(*) AS count, sum(replayed) AS replayed, sum(status >= 400) AS refused, "
-            "sum(fault IS NOT NULL) AS faults FROM requests GROUP BY method, route, account"
+            "SELECT method, route, account, count(*) AS count, sum(replayed) AS replayed, "
+            "sum(status >= 400) AS refused, sum(fault IS NOT NULL) AS faults "
+            "FROM requests GROUP BY method, route, account"
         )
         latest = self.store.rows("SELECT * FROM requests ORDER BY id DESC LIMIT ?", REQUESTS_SHOWN)
-        at_once = dict(self.api.at_once_max)
-        return {"counted": [dict(row) for row in counted], "at_once_max": at_once, "latest": [dict(row) for row in latest]}
+        return {
+            "counted": [dict(row) for row in counted],
+            "at_once_max": dict(self.api.at_once_max),
+            "latest": [dict(row) for row in latest],
+        }
+
+    def forms(self, _wish):
+        """Every form that was sent, once each."""
+        rows = self.store.rows("SELECT DISTINCT method, route, form FROM requests WHERE form IS NOT NULL")
+        return [{"method": row["method"], "route": row["route"], "form": json.loads(row["form"])} for row in rows]
 
     def notices(self, _wish):
         rows = self.store.rows(

@@ -1,4 +1,4 @@
-"""What somebody does in Stripe's dashboard, or the card networks and banks do by themselves, played by control calls."""
+"""What somebody does in Stripe's dashboard, or card networks and banks do by themselves, played by control calls."""
 
 import balance
 import events
@@ -8,6 +8,11 @@ import refunds
 
 DISPUTE_FEE = 50000
 EVIDENCE_WITHIN_SECONDS = 7 * 86400
+# Members that the fake leaves null, or null at first.
+PAYOUT_NULLS = (
+    "application_fee application_fee_amount balance_transaction destination failure_balance_transaction failure_code "
+    "failure_message original_payout reversed_by statement_descriptor"
+).split()
 
 
 def refund(context, intent, wish):
@@ -88,27 +93,18 @@ def end_dispute(context, made, wish):
 def payout(context, wish):
     """The account's money goes to its bank."""
     made = context.create("payout", "po", {
+        **dict.fromkeys(PAYOUT_NULLS),
         "amount": wish["amount"],
-        "application_fee": None,
-        "application_fee_amount": None,
         "arrival_date": context.now + 86400,
         "automatic": True,
-        "balance_transaction": None,
         "created": context.now,
         "currency": wish.get("currency", context.account["default_currency"]),
         "description": "STRIPE PAYOUT",
-        "destination": None,
-        "failure_balance_transaction": None,
-        "failure_code": None,
-        "failure_message": None,
         "livemode": context.livemode,
         "metadata": {},
         "method": "standard",
-        "original_payout": None,
         "reconciliation_status": "not_applicable",
-        "reversed_by": None,
         "source_type": "card",
-        "statement_descriptor": None,
         "status": "in_transit",
         "type": "bank_account",
     })

@@ -11,6 +11,12 @@ from context import made_up
 from parameters import require
 
 CANCELABLE = ("requires_payment_method", "requires_capture", "requires_confirmation", "requires_action")
+# Members that the fake leaves null, or null at first.
+NULLS = (
+    "application application_fee_amount canceled_at cancellation_reason client_secret customer last_payment_error "
+    "latest_charge next_action on_behalf_of payment_method payment_method_configuration_details processing review "
+    "setup_future_usage shipping transfer_data transfer_group"
+).split()
 
 
 def create(context, values):
@@ -28,44 +34,26 @@ def new(context, values, types, session=None):
     automatic = {"allow_redirects": "always", "enabled": True} | values.get("automatic_payment_methods", {})
     options = {"card": ways.card_options_of(values), "promptpay": {}}
     intent = context.create(
-        "payment_intent", "pi",
-        {
+        "payment_intent", "pi", {
+            **dict.fromkeys(NULLS),
             "amount": values["amount"],
             "amount_capturable": 0,
             "amount_details": {"tip": {}},
             "amount_received": 0,
-            "application": None,
-            "application_fee_amount": None,
             "automatic_payment_methods": None if session else automatic,
-            "canceled_at": None,
-            "cancellation_reason": None,
             "capture_method": values.get("capture_method", "automatic_async"),
-            "client_secret": None,
             "confirmation_method": "automatic",
             "created": context.now,
             "currency": values["currency"],
-            "customer": None,
             "description": values.get("description"),
-            "last_payment_error": None,
-            "latest_charge": None,
             "livemode": context.livemode,
             "metadata": values.get("metadata", {}),
-            "next_action": None,
-            "on_behalf_of": None,
-            "payment_method": None,
-            "payment_method_configuration_details": None,
             "payment_method_options": {name: options[name] for name in types},
             "payment_method_types": types,
-            "processing": None,
             "receipt_email": values.get("receipt_email"),
-            "review": None,
-            "setup_future_usage": None,
-            "shipping": None,
             "statement_descriptor": values.get("statement_descriptor"),
             "statement_descriptor_suffix": values.get("statement_descriptor_suffix"),
             "status": "requires_payment_method",
-            "transfer_data": None,
-            "transfer_group": None,
         },
         session=session,
         capture_method=ways.capture_method_of(values),
@@ -91,7 +79,8 @@ def refuse_of_open_session(context, intent):
     """Checkout's own intent is the page's while the page is open."""
     session_id = intent.private["session"]
     if session_id and context.find("checkout.session", session_id)["status"] == "open":
-        raise refusals.refused("You cannot perform this action on PaymentIntents created by Checkout: expire the session.")
+        told = "You cannot perform this action on PaymentIntents created by Checkout: expire the session."
+        raise refusals.refused(told)
 
 
 def change(context, intent, kind, **members):

@@ -34,10 +34,6 @@ def created(moment):
     return [(f"created {COMPARED[name]} ?", value) for name, value in moment.items()]
 
 
-def entities(context, kind):
-    return context.select("kind = ? ORDER BY sequence", kind)
-
-
 def everything(store, kind):
     """All objects of a kind, of all accounts, the oldest first."""
     return [(row, entity_of(row)) for row in store.rows("SELECT * FROM objects WHERE kind = ? ORDER BY sequence", kind)]

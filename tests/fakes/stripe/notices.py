@@ -65,7 +65,8 @@ def add(store, event_id, account_id, livemode, state, late_seconds, signature, a
     if signature not in SIGNATURES:
         raise ValueError(f"a signature is one of {', '.join(SIGNATURES)}")
     store.execute(
-        "INSERT INTO notices (event, account, livemode, due_at, state, signature, age_seconds) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO notices (event, account, livemode, due_at, state, signature, age_seconds) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
         event_id, account_id, livemode, time.time() + late_seconds, state, signature, age_seconds,
     )
 
@@ -75,8 +76,10 @@ def header(body, secret, scheme, age_seconds):
     at = int(time.time() - age_seconds)
     right = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
     wrong = hmac.new(b"another secret", body, hashlib.sha256).hexdigest()
-    parts = {"v1": [("v1", right)], "v0": [("v0", right)], "wrong": [("v1", wrong)], "two": [("v1", wrong), ("v1", right)]}
-    return ",".join([f"t={at}", *(f"{name}={value}" for name, value in parts[scheme])])
+    parts = {
+        "v1": [f"v1={right}"], "v0": [f"v0={right}"], "wrong": [f"v1={wrong}"], "two": [f"v1={wrong}", f"v1={right}"]
+    }
+    return ",".join([f"t={at}", *parts[scheme]])
 
 
 class Sender:

@@ -51,7 +51,8 @@ class Pages:
         if session["status"] != "open":
             return answers.of_page(200, ended(session))
         if fields is None:
-            return answers.of_page(200, card_form(session, {"email": session["customer_email"] or ""}, failure(context, session)))
+            known = {"email": session["customer_email"] or ""}
+            return answers.of_page(200, card_form(session, known, failure(context, session)))
         try:
             return answers.see_other(checkout.pay(context, session, {name: "" for name in FIELDS} | fields))
         except refusals.Refusal as refusal:
@@ -63,7 +64,12 @@ class Pages:
         if answer not in ISSUER_ANSWERS:
             return answers.of_page(200, question("Your bank asks: is it you who pays?", intent, ISSUER_ANSWERS))
         attempts.answered_by_issuer(context, intent, answer)
-        return answers.see_other(checkout.went_back(context, intent))
+        return self.left(context, intent)
+
+    def left(self, context, intent):
+        """Sends the customer on; an intent without a way back ends here."""
+        address = checkout.went_back(context, intent)
+        return answers.see_other(address) if address else answers.of_page(200, document("You can close this page.", ""))
 
     def code_page(self, token, fields):
         context, intent = self.of_token(token)
@@ -71,7 +77,7 @@ class Pages:
         if answer not in CODE_ANSWERS:
             return answers.of_page(200, question("Scan to pay with PromptPay", intent, CODE_ANSWERS))
         attempts.end_code(context, intent, answer)
-        return answers.see_other(checkout.went_back(context, intent))
+        return self.left(context, intent)
 
     def of_token(self, token):
         row = self.store.row("SELECT intent FROM tokens WHERE token = ?", token)
@@ -122,4 +128,5 @@ def question(title, intent, words):
 def document(title, inner, locale=None):
     language = "en" if locale in (None, "auto") else locale
     head = f'<head><meta charset="utf-8"><title>{html.escape(title)}</title></head>'
-    return f'<!doctype html><html lang="{language}">{head}<body><main><h1>{html.escape(title)}</h1>{inner}</main></body></html>'
+    main = f"<main><h1>{html.escape(title)}</h1>{inner}</main>"
+    return f'<!doctype html><html lang="{language}">{head}<body>{main}</body></html>'

@@ -22,12 +22,14 @@ def create(context, values):
 def charge_of(context, values):
     """The charge that is meant, which must have moved money."""
     if ("payment_intent" in values) == ("charge" in values):
-        raise refusals.invalid("Send one of payment_intent and charge.", code="parameter_missing", param="payment_intent")
+        told = "Send one of payment_intent and charge."
+        raise refusals.invalid(told, code="parameter_missing", param="payment_intent")
     if "charge" in values:
         return refundable(context.find("charge", values["charge"], "charge"))
     intent = context.find("payment_intent", values["payment_intent"], "payment_intent")
     if intent["latest_charge"] is None:
-        raise refusals.refused("This PaymentIntent does not have a successful charge to refund.", param="payment_intent")
+        told = "This PaymentIntent does not have a successful charge to refund."
+        raise refusals.refused(told, param="payment_intent")
     return refundable(context.find("charge", intent["latest_charge"]))
 
 

@@ -11,10 +11,14 @@ class Refusal(Exception):
         self.status, self.executed, self.headers = status, executed, dict(headers)
         error = {"type": kind, "message": message, **members}
         if code is not None:
-            error |= {"code": code, "doc_url": DOCUMENTATION + code.replace("_", "-")}
+            error |= {"code": code, "doc_url": documentation_of(code)}
         if param is not None:
             error["param"] = param
         self.body = {"error": error}
+
+
+def documentation_of(code):
+    return DOCUMENTATION + code.replace("_", "-")
 
 
 def invalid(message, code=None, param=None, status=400, **more):
@@ -32,7 +36,7 @@ def missing(kind, object_id, param="id"):
 
 
 def no_secret():
-    message = "You did not provide an API key. Send it in the Authorization header as the user name of Basic, or Bearer."
+    message = "You did not provide an API key: send it in the Authorization header."
     return invalid(message, status=401, headers={"WWW-Authenticate": 'Basic realm="Stripe"'})
 
 

@@ -1,9 +1,9 @@
 """The calls of the API: method, address, form, and what each does."""
 
 import accounts
-import attempts
 import balance
 import checkout
+import confirming
 import intents
 import parameters
 import payment_methods
@@ -15,19 +15,19 @@ import sessions
 def create_intent(context, values):
     confirm = values.pop("confirm", False)
     intent = intents.create(context, values | ({"confirm": True} if confirm else {}))
-    method = attempts.method_of(context, intent, values)
+    method = confirming.method_of(context, intent, values)
     if confirm:
         chosen = {"payment_method": method.id} if method else {}
-        attempts.confirm(context, intent, values | chosen)
+        confirming.confirm(context, intent, values | chosen)
     elif method is not None:
-        attempts.check_type(context, intent, method)
+        confirming.check_type(context, intent, method)
         intent.update(payment_method=method.id, status="requires_confirmation")
         context.save(intent)
     return intent
 
 
 def confirm_intent(context, values, intent):
-    attempts.confirm(context, intent, values)
+    confirming.confirm(context, intent, values)
     return intent
 
 

@@ -7,6 +7,13 @@ import ways
 from parameters import require
 
 SHORTEST_SECONDS, LONGEST_SECONDS = 30 * 60, 24 * 3600
+# Members that the fake leaves null, or null at first.
+NULLS = (
+    "after_expiration allow_promotion_codes billing_address_collection client_secret collected_information consent "
+    "consent_collection currency_conversion customer customer_details invoice invoice_creation payment_intent "
+    "payment_link payment_method_configuration_details permissions recovered_from saved_payment_method_options "
+    "setup_intent shipping_address_collection shipping_cost subscription url wallet_options"
+).split()
 
 
 def create(context, values):
@@ -51,59 +58,38 @@ def checked_end(context, expires_at):
 
 def body(context, values, amount, currency, expires_at, types):
     shown = {
+        **dict.fromkeys(NULLS),
         "adaptive_pricing": {"enabled": values.get("adaptive_pricing", {}).get("enabled", True)},
-        "after_expiration": None,
-        "allow_promotion_codes": None,
         "amount_subtotal": amount,
         "amount_total": amount,
         "automatic_tax": {"enabled": False, "liability": None, "provider": None, "status": None},
-        "billing_address_collection": None,
         "cancel_url": values.get("cancel_url"),
         "client_reference_id": values.get("client_reference_id"),
-        "client_secret": None,
-        "collected_information": None,
-        "consent": None,
-        "consent_collection": None,
         "created": context.now,
         "currency": currency,
-        "currency_conversion": None,
         "custom_fields": [],
-        "custom_text": {"after_submit": None, "shipping_address": None, "submit": None, "terms_of_service_acceptance": None},
-        "customer": None,
+        "custom_text": {
+            "after_submit": None, "shipping_address": None, "submit": None, "terms_of_service_acceptance": None
+        },
         "customer_creation": "if_required",
-        "customer_details": None,
         "customer_email": values.get("customer_email"),
         "discounts": [],
         "expires_at": expires_at,
-        "invoice": None,
-        "invoice_creation": None,
         "livemode": context.livemode,
         "locale": values.get("locale"),
         "metadata": values.get("metadata", {}),
         "mode": "payment",
-        "payment_intent": None,
-        "payment_link": None,
         "payment_method_collection": "if_required",
-        "payment_method_configuration_details": None,
         "payment_method_options": {"card": {"request_three_d_secure": "automatic"} | card_options(values)},
         "payment_method_types": types,
         "payment_status": "unpaid",
-        "permissions": None,
         "phone_number_collection": {"enabled": False},
-        "recovered_from": None,
-        "saved_payment_method_options": None,
-        "setup_intent": None,
-        "shipping_address_collection": None,
-        "shipping_cost": None,
         "shipping_options": [],
         "status": "open",
         "submit_type": values.get("submit_type"),
-        "subscription": None,
         "success_url": values["success_url"],
         "total_details": {"amount_discount": 0, "amount_shipping": 0, "amount_tax": 0},
         "ui_mode": "hosted_page",
-        "url": None,
-        "wallet_options": None,
     }
     types = ("allowed_payment_method_types", "excluded_payment_method_types")
     return shown | {name: values[name] for name in types if name in values}

@@ -35,7 +35,8 @@ class Planned(FakeCase):
         self.assertEqual(self.account.get("account").status, 200)
 
     def test_refusals_are_not_executed(self):
-        for fault, status in (("limited", 429), ("conflict", 409), ("unauthorized", 401), ("forbidden", 403), ("error_500", 500)):
+        statuses = {"limited": 429, "conflict": 409, "unauthorized": 401, "forbidden": 403, "error_500": 500}
+        for fault, status in statuses.items():
             intent = self.account.intent(reference=fault)
             self.plan(fault)
             self.assertEqual(self.account.confirm(intent).status, status)
@@ -56,8 +57,11 @@ class Planned(FakeCase):
 
     def test_an_answer_may_tell_another_payment(self):
         changes = {
-            "huge_amount": ("amount", 2**53 - 1), "smaller_amount": ("amount", 24999), "other_currency": ("currency", "eur"),
-            "other_reference": ("metadata", {"till_reference": "another-reference"}), "test_mode": ("livemode", False),
+            "huge_amount": ("amount", 2**53 - 1),
+            "smaller_amount": ("amount", 24999),
+            "other_currency": ("currency", "eur"),
+            "other_reference": ("metadata", {"till_reference": "another-reference"}),
+            "test_mode": ("livemode", False),
         }
         for fault, (member, value) in changes.items():
             intent = self.account.paid()

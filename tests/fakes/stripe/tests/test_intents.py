@@ -23,6 +23,8 @@ class Cards(FakeCase):
         self.assertEqual((paid["status"], paid["amount_received"]), ("succeeded", 25000))
         self.refused(self.account.confirm(intent), 400, "payment_intent_unexpected_state")
         self.assertEqual([one["amount_captured"] for one in self.charges("once")], [25000])
+        card = self.account.charge_of(paid)["payment_method_details"]["card"]
+        self.assertEqual((card["last4"], card["checks"]["cvc_check"]), ("4242", "pass"))
 
     def charges(self, reference):
         return [one for one in self.control("GET", "charges") if one["reference"] == reference]
@@ -64,7 +66,8 @@ class Cards(FakeCase):
 
     def test_a_card_of_the_tests_own_does_what_it_was_told(self):
         number = cards.luhn("400000000077777")
-        self.control("POST", "cards", {"number": number, "outcome": {"decline": "card_declined", "decline_code": "new"}})
+        outcome = {"decline": "card_declined", "decline_code": "new"}
+        self.control("POST", "cards", {"number": number, "outcome": outcome})
         self.assertEqual(self.account.paid(number).error["decline_code"], "new")
 
     def test_the_form_of_a_card_is_checked(self):
@@ -129,8 +132,8 @@ class Cards(FakeCase):
         self.control("POST", "cards", {"number": number, "outcome": {"processing_seconds": 0.3}})
         intent = self.account.paid(number)
         self.assertEqual(intent["status"], "processing")
-        self.refused(self.account.post(f"payment_intents/{intent['id']}/cancel"), 400, "payment_intent_unexpected_state")
         path = f"payment_intents/{intent['id']}"
+        self.refused(self.account.post(f"{path}/cancel"), 400, "payment_intent_unexpected_state")
         self.eventually(lambda: self.account.get(path)["status"] == "succeeded")
 
     def test_a_charge_under_way_can_be_ended(self):
@@ -210,6 +213,13 @@ class PromptPay(FakeCase):
         self.assertEqual(found["status"], "succeeded")
         self.assertEqual(found["latest_charge"]["balance_transaction"]["type"], "payment")
 
+    def test_a_customer_without_a_way_back_ends_on_the_page(self):
+        form = {"automatic_payment_methods": {"enabled": True, "allow_redirects": "never"}}
+        intent = self.account.post("payment_intents", {"amount": 10000, "currency": "thb"} | form)
+        asked = self.account.post(f"payment_intents/{intent['id']}/confirm", {"payment_method_data": self.DATA})
+        page = asked["next_action"]["promptpay_display_qr_code"]["hosted_instructions_url"]
+        self.assertEqual(self.page(page, {"answer": "paid"}).status, 200)
+
     def test_a_code_that_fails_leaves_an_intent_to_try_again(self):
         ended = self.control("POST", f"intents/{self.asked()['id']}/end", {"answer": "failed"})
         self.assertEqual(ended["status"], "requires_payment_method")
@@ -239,8 +249,6 @@ class PromptPay(FakeCase):
         self.refused(refused, 400, "payment_intent_incompatible_payment_method")
 
     def test_it_is_not_captured_by_hand(self):
-        refused = self.account.post(
-            "payment_intents",
-            {"amount": 10000, "currency": "thb", "capture_method": "manual", "allowed_payment_method_types": ["promptpay"]},
-        )
+        form = {"amount": 10000, "currency": "thb", "allowed_payment_method_types": ["promptpay"]}
+        refused = self.account.post("payment_intents", form | {"capture_method": "manual"})
         self.refused(refused, 400, "payment_intent_invalid_parameter")
