@@ -49,22 +49,22 @@ class Api:
     def answer(self, request):
         """The answer to a request, broken by its fault if it has one."""
         call = Call(request)
-        with self.counted(routes.template_of(request.method, request.path)):
+        with self.counted(f"{request.method} {request.target}"):
             answer = self.checked(call)
         if call.fault is None or answer.dropped:
             return answer
         return answers.broken(answer, call.fault, request.path)
 
     @contextlib.contextmanager
-    def counted(self, route):
+    def counted(self, what):
         with self.lock:
-            self.under_way[route] = self.under_way.get(route, 0) + 1
-            self.at_once_max[route] = max(self.under_way[route], self.at_once_max.get(route, 0))
+            self.under_way[what] = self.under_way.get(what, 0) + 1
+            self.at_once_max[what] = max(self.under_way[what], self.at_once_max.get(what, 0))
         try:
             yield
         finally:
             with self.lock:
-                self.under_way[route] -= 1
+                self.under_way[what] -= 1
 
     def checked(self, call):
         try:

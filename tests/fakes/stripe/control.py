@@ -93,7 +93,7 @@ class Control:
         self.store.execute("INSERT OR REPLACE INTO cards VALUES (?, ?)", wish["number"], json.dumps(wish["outcome"]))
 
     def requests(self, _wish):
-        """Counters by call, what was most under way at once, and the latest requests."""
+        """Counters by call, which requests were under way more than once at a time, and the latest requests."""
         counted = self.store.rows(
             "SELECT method, route, account, count(*) AS count, sum(replayed) AS replayed, "
             "sum(status >= 400) AS refused, sum(fault IS NOT NULL) AS faults "
@@ -102,7 +102,7 @@ class Control:
         latest = self.store.rows("SELECT * FROM requests ORDER BY id DESC LIMIT ?", REQUESTS_SHOWN)
         return {
             "counted": [dict(row) for row in counted],
-            "at_once_max": dict(self.api.at_once_max),
+            "at_once": {what: count for what, count in list(self.api.at_once_max.items()) if count > 1},
             "latest": [dict(row) for row in latest],
         }
 

@@ -18,7 +18,7 @@ class Request:
 
     def __init__(self, method, target, headers, body):
         parts = urllib.parse.urlsplit(target)
-        self.method, self.path, self.headers, self.body = method, parts.path, headers, body
+        self.method, self.target, self.path, self.headers, self.body = method, target, parts.path, headers, body
         self.form = parts.query if method == "GET" else body.decode("utf-8", "replace")
 
 

@@ -90,7 +90,8 @@ class Keys(FakeCase):
 
     def test_another_call_under_the_same_key_is_refused(self):
         self.create("mine")
-        for answer in (self.create("mine", amount=26000), self.account.post("refunds", {"charge": "ch_1"}, key="mine")):
+        for path, form in (("payment_intents", INTENT | {"amount": 26000}), ("refunds", INTENT)):
+            answer = self.account.post(path, form, key="mine")
             self.assertEqual((answer.status, answer.error["type"]), (400, "idempotency_error"))
 
     def test_a_key_under_way_is_in_use(self):

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import threading
 import time
 
 from .fake import FakeCase, encoded
@@ -151,8 +152,17 @@ class Counted(FakeCase):
         counted = {(one["method"], one["route"]): one for one in told["counted"] if one["account"] == self.account.id}
         self.assertEqual(counted["GET", "/v1/payment_intents/{id}"]["count"], 3)
         self.assertEqual(counted["POST", "/v1/payment_intents"]["replayed"], 1)
-        self.assertEqual(told["at_once_max"]["/v1/payment_intents/{id}"], 1)
         self.assertEqual(told["latest"][0]["key"], "counted")
+
+    def test_what_is_under_way_several_times_at_once_is_told(self):
+        paths = [f"payment_intents/{self.account.intent()['id']}" for _ in range(2)]
+        self.control("POST", "faults/next", {"fault": "delay", "seconds": 0.2, "times": 3, "account": self.account.id})
+        calls = [threading.Thread(target=self.account.get, args=(paths[at],)) for at in (0, 0, 1)]
+        for call in calls:
+            call.start()
+        for call in calls:
+            call.join()
+        self.assertEqual(self.control("GET", "requests")["at_once"], {f"GET /v1/{paths[0]}": 2})
 
     def test_connections_are_kept(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.fake.port, timeout=5)

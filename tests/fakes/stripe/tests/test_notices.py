@@ -78,12 +78,14 @@ class Notices(FakeCase):
 
     def test_notices_may_be_out_of_order(self):
         receiver = self.listen(delayed=1, delay_seconds=0.5, seed=3)
+        start = time.monotonic()
         for _ in range(3):
             self.account.paid()
         created = [one["event"] for one in self.sent()]
         came = [receiver.next()[1]["id"] for _ in created]
         self.assertEqual(sorted(came), sorted(created))
         self.assertNotEqual(came, created)
+        self.assertGreater(time.monotonic() - start, 0.25)
 
     def test_one_can_be_sent_wrongly_or_late_on_purpose(self):
         receiver = self.listen()
