@@ -167,6 +167,10 @@ class Holds(FakeCase):
         again = self.account.post(f"payment_intents/{held['id']}/capture")
         self.refused(again, 400, "payment_intent_unexpected_state")
 
+    def test_the_cards_own_option_holds_too(self):
+        held = self.account.paid(payment_method_options={"card": {"capture_method": "manual"}})
+        self.assertEqual((held["status"], held["capture_method"]), ("requires_capture", "automatic_async"))
+
     def test_no_more_than_the_hold_is_captured(self):
         held = self.account.held()
         refused = self.account.post(f"payment_intents/{held['id']}/capture", {"amount_to_capture": 25001})
