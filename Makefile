@@ -12,6 +12,8 @@ BASE ?= main
 NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 # Much of the time the tests wait: for disks, deadlines, servers. Three times as many run as there are processors.
 TEST_THREADS ?= $(shell echo $$((3 * $$(nproc))))
+# The own tests of what plays the part of others.
+FAKES = cd tests/fakes/stripe && python3 -m unittest
 
 .PHONY: run test build optimized lint bench bench-compare bench-regression package crash journal-faults power-cut damage overload fairness checkpoint-load disk-full upgrade-store test-clients test-browser test-browser-short screenshots tools
 
@@ -35,9 +37,10 @@ ifdef NEXTEST
 	tools/slowest-tests; \
 	tools/with-postgres cargo nextest run --workspace --no-fail-fast --profile postgres-short --test-threads $(TEST_THREADS) || status=1; \
 	tools/ensure-browser && ($(BROWSER_SHORT)) || status=1; \
+	($(FAKES)) || status=1; \
 	exit $$status
 else
-	status=0; cargo test --workspace --no-fail-fast -- $$(tools/skip-volumes test) || status=1; tools/ensure-browser && ($(BROWSER_SHORT)) || status=1; exit $$status
+	status=0; cargo test --workspace --no-fail-fast -- $$(tools/skip-volumes test) || status=1; tools/ensure-browser && ($(BROWSER_SHORT)) || status=1; ($(FAKES)) || status=1; exit $$status
 endif
 endif
 
