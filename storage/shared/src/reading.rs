@@ -19,6 +19,9 @@ use crate::settings::JournalSettings;
 /// Rows that are read at once.
 pub(crate) const PAGE: u32 = 1_000;
 
+/// Bytes after which no further record is read at once: 1 MiB, so that a load takes what docs/limits.md says of it.
+const RECORD_BYTES: i64 = 1 << 20;
+
 /// Reads of the log, on as many connections as are used at the same time.
 pub struct JournalReader {
     settings: JournalSettings,
@@ -108,7 +111,8 @@ impl JournalReader {
         Ok(())
     }
 
-    /// At most `max` records of a merchant's log, from `from` on, in order.
+    /// Records of a merchant's log from `from` on, in order: at most `max`, and after the first two none that begins
+    /// beyond [`RECORD_BYTES`]. Two, so that a caller who has the first gets further, however large they are.
     ///
     /// # Errors
     /// [`SharedJournalError`].
@@ -118,8 +122,13 @@ impl JournalReader {
         from: Sequence,
         max: u32,
     ) -> Result<Vec<Vec<u8>>, SharedJournalError> {
+        // The length of a value that stands apart from its row is known without reading it.
         let query = format!(
-            "select bytes from {}.record where merchant_id = $1 and sequence >= $2 order by sequence limit $3",
+            "select bytes from (
+                 select sequence, bytes, row_number() over w as number, sum(octet_length(bytes)) over w as bytes_to_end
+                 from {}.record where merchant_id = $1 and sequence >= $2
+                 window w as (order by sequence rows unbounded preceding) limit $3) r
+             where number <= 2 or bytes_to_end - octet_length(bytes) < {RECORD_BYTES} order by sequence",
             self.schema()
         );
         let (merchant, from) = (merchant_uuid(merchant_id), i64::try_from(from.0).unwrap_or(i64::MAX));

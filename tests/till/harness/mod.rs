@@ -18,7 +18,7 @@ pub(crate) use dice::{TestDice, from_environment};
 pub(crate) use program::{KilledOnDrop, SetOnDrop, copy, run_command, text};
 pub(crate) use receiver::{EventReceiver, Manner, dead_url};
 pub(crate) use secured::{Pair, Secured, connect, host};
-pub(crate) use server::{Server, Start, VAULT_KEY, limited, load_tester, ticks, without_room};
+pub(crate) use server::{Server, Start, VAULT_KEY, fetches_its_log, limited, load_tester, ticks, without_room};
 pub(crate) use shop::{CARD, Shop, entries_of, id_of_nothing, ids_of, merged, thb};
 pub(crate) use stage::{Backstage, Stage};
 pub(crate) use temporary::{directory, temporary};

@@ -182,6 +182,11 @@ impl Start {
 /// The database that has the logs of all servers of this run, each in a schema of its own.
 static JOURNAL: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("TILL_TEST_JOURNAL").ok());
 
+/// True when each start of a server fetches its whole log from the database.
+pub(crate) fn fetches_its_log() -> bool {
+    JOURNAL.is_some()
+}
+
 /// The settings of a server whose log is in the database.
 fn journal_of(data: &Path) -> Vec<(&'static str, String)> {
     let Some(address) = JOURNAL.as_ref() else { return Vec::new() };

@@ -19,7 +19,7 @@ use till_shared::{
 };
 use till_storage::family::Family;
 use till_storage::journal::first_commit::{FirstCommit, FirstRows, FirstVerdict, RemoteLog};
-use till_storage::journal::{Append, AppendVerdict, CommitNumber, Epoch, Head, Journal, Sequence};
+use till_storage::journal::{Append, AppendVerdict, CommitNumber, EncodedRecord, Epoch, Head, Journal, Sequence};
 use till_storage::memory::MemoryStore;
 use till_storage::rows::RowWrite;
 
@@ -67,6 +67,29 @@ fn bytes(appends: &[Append]) -> Vec<Vec<u8>> {
 /// The shard of the only merchant that has ever written.
 fn written_shard(server: &Postgres) -> String {
     server.sql("select shard from till.shard where commits > 0")
+}
+
+#[test]
+fn large_records_are_read_in_parts_of_a_mebibyte() {
+    let server = server();
+    let journal = opened(&server);
+    let mut shop = chain(SHOP);
+    let (light, heavy) = (vec![1; 400 << 10], vec![2; 1200 << 10]);
+    let group = [shop.batch(&[&light, &light, &light, &light]), shop.batch(&[&heavy, &heavy, &heavy])];
+    assert_eq!(commit(&journal, &group), vec![FirstVerdict::Written; 2]);
+    let all = bytes(&group);
+    let read = |from| journal.reader().records(SHOP, Sequence(from), 1_000).expect("readable");
+    assert_eq!(read(1), all[..3]);
+    assert_eq!(read(4), all[3..5]);
+    assert_eq!(read(5), all[4..6]);
+    assert_eq!(read(7), all[6..]);
+    let after = |head| journal.records_after(SHOP, head).expect("readable");
+    let (mut part, mut followed) = (after(Head::EMPTY), Vec::new());
+    while let Some(last) = part.last().map(EncodedRecord::head) {
+        followed.extend(part.into_iter().map(|record| record.bytes));
+        part = after(last);
+    }
+    assert_eq!(followed, all);
 }
 
 #[test]
