@@ -754,7 +754,10 @@ pub struct RecordOperation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallResult {
     /// It is done.
-    Done,
+    Done {
+        /// The acquirer's own reference of it, which is not recorded.
+        acquirer_reference: String,
+    },
     /// It was refused, and will not be done.
     Declined(Failure),
 }

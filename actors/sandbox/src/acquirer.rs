@@ -6,21 +6,20 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::book::{ActionId, ActionOutcome, ActionPage, Book, BookAction, BookInstrument, FollowUp};
-use till_domain::command::{AuthorizationResult, Cancellation, EvidenceResult};
 use till_domain::ids::{Entropy, MerchantId, PaymentId};
 use till_domain::money::Money;
 
 use super::actions::{ActResult, ShownAction};
 use super::acts::Act;
-use super::answers::{OWN_PREFIX, authorization, cancellation, completion, found_call, send_late};
+use super::answers::{OWN_PREFIX, call_answer, send_late};
 use super::book_thread::{self, MillisClock, OnBroken};
 use super::cards::{AuthorizationPlan, Behaviour, Handling};
 use super::judgement::{BookRequest, BookRequestKind, PendingEnd, by_evidence};
 use super::played::PlayedAcquirer;
 use super::queue::{Answered, BookTask, PendingAnswer, RequestQueue};
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, CancelRequest, Completion, EvidenceRequest,
-    FollowUpRequest, FoundCall, Instrument, LateAnswers, PayoutRequest, Reference,
+    Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, AuthorizeRequest, CallAnswer, CallDone, CancelRequest,
+    FollowUpRequest, Instrument, LateAnswers, LookedUp, PaymentStep, PayoutRequest, Reference,
 };
 use till_actors::clock::OsEntropy;
 
@@ -95,16 +94,7 @@ impl SandboxAcquirer {
         Box::pin(async move { Ok(ShownAction::of(&wait_for_answer(waiting).await?)) })
     }
 
-    fn follow_up(&self, what: FollowUp, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
-        // A reference that is not the sandbox's own names no line, and is declined as unknown.
-        let authorization = request.acquirer_reference.strip_prefix(OWN_PREFIX).unwrap_or_default().to_owned();
-        let what = BookRequestKind::FollowUp { what, authorization };
-        let FollowUpRequest { reference, merchant, payment, money, .. } = request;
-        let payment = Some(payment);
-        self.answer(BookRequest { reference: reference.into_text(), merchant, payment, money, what }, completion)
-    }
-
-    fn answer<T: 'static>(&self, request: BookRequest, read: fn(&Answered) -> Option<T>) -> AcquirerAnswer<T> {
+    fn answer(&self, request: BookRequest) -> AcquirerAnswer<CallAnswer> {
         let waiting = self.queue.push(request);
         let late_answers = Arc::clone(&self.late_answers);
         Box::pin(async move {
@@ -112,16 +102,18 @@ impl SandboxAcquirer {
             if answered.handling == Handling::AnswersTwice {
                 send_late(&late_answers, &answered);
             }
-            let read = read(&answered);
-            let other = "the sandbox recorded another request under the reference";
-            read.ok_or_else(|| AcquirerUnavailable::new(other))
+            call_answer(&answered).ok_or_else(other_request)
         })
     }
 }
 
+fn other_request() -> AcquirerUnavailable {
+    AcquirerUnavailable::unknown("the sandbox recorded another request under the reference")
+}
+
 /// Waits for the answer to a request, and for its delay.
 async fn wait_for_answer(waiting: PendingAnswer) -> Result<Answered, AcquirerUnavailable> {
-    let stopped = |_| AcquirerUnavailable::new("the sandbox stopped before it answered");
+    let stopped = |_| AcquirerUnavailable::unknown("the sandbox stopped before it answered");
     let answered = waiting?.await.map_err(stopped)??;
     let delay = answered.handling.answer_delay();
     if !delay.is_zero() {
@@ -131,61 +123,33 @@ async fn wait_for_answer(waiting: PendingAnswer) -> Result<Answered, AcquirerUna
 }
 
 impl Acquirer for SandboxAcquirer {
-    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<AuthorizationResult> {
-        let AuthorizeRequest { reference, merchant, payment, money, instrument, capture, return_path } = request;
-        let (instrument, plan) = planned(&instrument, money);
-        let asked = |page| BookAction::asked(page, secret(), payment, money, return_path.to_string());
-        let action = plan.asks.map(asked).map(Box::new);
-        let what = BookRequestKind::Authorize { instrument, capture, plan, action };
-        let payment = Some(payment);
-        self.answer(BookRequest { reference: reference.into_text(), merchant, payment, money, what }, authorization)
+    fn act(&self, call: AcquirerCall) -> AcquirerAnswer<CallAnswer> {
+        match asked(call) {
+            Ok(request) => self.answer(request),
+            Err(answer) => Box::pin(async { answer }),
+        }
     }
 
-    fn cancel(&self, request: CancelRequest) -> AcquirerAnswer<Cancellation> {
-        let CancelRequest { reference, authorization, merchant, payment, money, deadline_passed } = request;
-        let what = BookRequestKind::CancelAction { authorization: authorization.into_text(), deadline_passed };
-        let payment = Some(payment);
-        self.answer(BookRequest { reference: reference.into_text(), merchant, payment, money, what }, cancellation)
+    fn look_up(&self, call: &AcquirerCall) -> AcquirerAnswer<LookedUp> {
+        let waiting = self.queue.push(BookTask::Find(call.reference().as_str().to_owned()));
+        let (merchant, object) = (call.merchant(), object(call));
+        Box::pin(async move {
+            let answered = wait_for_answer(waiting).await?;
+            let Some(line) = answered.line.as_ref().filter(|line| line.merchant == merchant) else {
+                return Ok(LookedUp::NotDone);
+            };
+            let is_this_call = object == Some((line.payment, line.money));
+            call_answer(&answered).filter(|_| is_this_call).map(LookedUp::Found).ok_or_else(other_request)
+        })
     }
 
-    fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
-        self.follow_up(FollowUp::Capture, request)
-    }
-
-    fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
-        self.follow_up(FollowUp::Void, request)
-    }
-
-    fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
-        self.follow_up(FollowUp::Refund, request)
-    }
-
-    fn payout(&self, request: PayoutRequest) -> AcquirerAnswer<Completion> {
-        let PayoutRequest { reference, merchant, payout: _, money } = request;
-        let reference = reference.into_text();
-        self.answer(
-            BookRequest { reference, merchant, payment: None, money, what: BookRequestKind::Payout },
-            completion,
-        )
-    }
-
-    /// The text alone decides, so the book keeps nothing of it.
-    fn evidence(&self, request: EvidenceRequest) -> AcquirerAnswer<EvidenceResult> {
-        Box::pin(async move { Ok(by_evidence(request.evidence.as_str())) })
+    fn is_in_process(&self) -> bool {
+        true
     }
 
     fn send_late_answers(&self, to: LateAnswers) {
         // A sandbox serves one engine; any other engine has to ask for answers.
         let _is_the_first = self.late_answers.set(to);
-    }
-
-    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<FoundCall>> {
-        let waiting = self.queue.push(BookTask::Find(reference.into_text()));
-        Box::pin(async move {
-            let answered = wait_for_answer(waiting).await?;
-            let is_the_merchants = answered.line.as_ref().is_some_and(|line| line.merchant == merchant);
-            Ok(if is_the_merchants { found_call(&answered) } else { None })
-        })
     }
 }
 
@@ -209,11 +173,21 @@ impl PlayedAcquirer for SandboxAcquirer {
         self.find_shown(BookTask::Find(id.authorization()))
     }
 
+    fn find_authorization(&self, merchant: MerchantId, payment: PaymentId) -> AcquirerAnswer<Option<CallAnswer>> {
+        let reference = Reference::new(payment, PaymentStep::Authorize).into_text();
+        let waiting = self.queue.push(BookTask::Find(reference));
+        Box::pin(async move {
+            let answered = wait_for_answer(waiting).await?;
+            let is_the_merchants = answered.line.as_ref().is_some_and(|line| line.merchant == merchant);
+            Ok(call_answer(&answered).filter(|_| is_the_merchants))
+        })
+    }
+
     fn find_bill(&self, qr_text: &str) -> AcquirerAnswer<Option<ShownAction>> {
         self.find_shown(BookTask::FindBill(qr_text.to_owned()))
     }
 
-    fn act(&self, id: ActionId, outcome: ActionOutcome) -> AcquirerAnswer<ActResult> {
+    fn act_on_page(&self, id: ActionId, outcome: ActionOutcome) -> AcquirerAnswer<ActResult> {
         self.record_act(Act::OnPage(id, outcome))
     }
 
@@ -234,6 +208,61 @@ impl Drop for SandboxAcquirer {
             // A thread that panicked has reported it itself, and its callers were told.
             let _ = thread.join();
         }
+    }
+}
+
+/// What a call asks of the book, or the answer to a call that the book keeps nothing of.
+fn asked(call: AcquirerCall) -> Result<BookRequest, Result<CallAnswer, AcquirerUnavailable>> {
+    let (what, reference, merchant, payment, money) = match call {
+        AcquirerCall::Authorize(request) => {
+            let AuthorizeRequest { reference, merchant, payment, money, instrument, capture, return_path } = request;
+            let no_means = || Err(AcquirerUnavailable::not_sent("there is no means of payment"));
+            let (instrument, plan) = planned(&instrument.ok_or_else(no_means)?, money);
+            let asked = |page| BookAction::asked(page, secret(), payment, money, return_path.to_string());
+            let action = plan.asks.map(asked).map(Box::new);
+            let what = BookRequestKind::Authorize { instrument, capture, plan, action };
+            (what, reference, merchant, Some(payment), money)
+        }
+        AcquirerCall::Cancel(request) => {
+            let CancelRequest { reference, authorization, merchant, payment, money, deadline_passed } = request;
+            let what = BookRequestKind::CancelAction { authorization: authorization.into_text(), deadline_passed };
+            (what, reference, merchant, Some(payment), money)
+        }
+        AcquirerCall::Capture(request) => follow_up(FollowUp::Capture, request),
+        AcquirerCall::Void(request) => follow_up(FollowUp::Void, request),
+        AcquirerCall::Refund(request) => follow_up(FollowUp::Refund, request),
+        AcquirerCall::Payout(PayoutRequest { reference, merchant, payout: _, money }) => {
+            (BookRequestKind::Payout, reference, merchant, None, money)
+        }
+        // The text alone decides, so the book keeps nothing of it.
+        AcquirerCall::Evidence(request) => {
+            let result = by_evidence(request.evidence.as_str());
+            return Err(Ok(CallAnswer::Done(CallDone::EvidenceTaken(result))));
+        }
+    };
+    Ok(BookRequest { reference: reference.into_text(), merchant, payment, money, what })
+}
+
+fn follow_up(
+    what: FollowUp,
+    request: FollowUpRequest,
+) -> (BookRequestKind, Reference, MerchantId, Option<PaymentId>, Money) {
+    // A reference that is not the sandbox's own names no line, and is declined as unknown.
+    let authorization = request.acquirer_reference.strip_prefix(OWN_PREFIX).unwrap_or_default().to_owned();
+    let FollowUpRequest { reference, merchant, payment, money, .. } = request;
+    (BookRequestKind::FollowUp { what, authorization }, reference, merchant, Some(payment), money)
+}
+
+/// The payment and the amount of a call that the book keeps.
+const fn object(call: &AcquirerCall) -> Option<(Option<PaymentId>, Money)> {
+    match call {
+        AcquirerCall::Authorize(request) => Some((Some(request.payment), request.money)),
+        AcquirerCall::Cancel(request) => Some((Some(request.payment), request.money)),
+        AcquirerCall::Capture(request) | AcquirerCall::Void(request) | AcquirerCall::Refund(request) => {
+            Some((Some(request.payment), request.money))
+        }
+        AcquirerCall::Payout(request) => Some((None, request.money)),
+        AcquirerCall::Evidence(_) => None,
     }
 }
 

@@ -1,9 +1,10 @@
 //! The customer's part of a payment: challenges, bank pages and QR codes, by card and by amount.
 
 use till_actors::acquirer::{
-    Acquirer, AuthorizeRequest, CancelRequest, Completion, FoundCall, Instrument, LateAnswer, PaymentStep, Reference,
+    Acquirer, AcquirerCall, ApprovedAuthorization, AuthorizeRequest, Awaited, CallAnswer, CallDone, CancelRequest,
+    Instrument, LateAnswer, PaymentStep, Reference,
 };
-use till_domain::command::{AuthenticationResult, AuthorizationResult, Cancellation, RequiredAction};
+use till_domain::command::{AuthenticationResult, RequiredAction};
 use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
 use till_domain::ids::MerchantId;
 use till_domain::payment::{CaptureMode, Failure};
@@ -11,8 +12,8 @@ use till_domain::text::ActionAddress;
 use tokio::sync::mpsc;
 
 use super::behaviour_tests::{
-    MERCHANT, NOW_MS, RETURN_PATH, action_id, approved, authorize, card, follow_up, frictionless, is_done, payment,
-    thb, wait,
+    Calls, MERCHANT, NOW_MS, RETURN_PATH, action_id, authorize, card, follow_up, frictionless, is_done, payment, thb,
+    wait,
 };
 use super::card_tests::ManualClock;
 use super::queue::BookTask;
@@ -21,6 +22,10 @@ use crate::book::{MemoryBook, MerchantTotals, RocksBook, totals_by_merchant};
 
 const CHALLENGE: &str = "4000002760003184";
 const LATE_MS: u64 = 5_000;
+/// The answer to an authorization that nobody is asked for, and that is not decided.
+const PROCESSING: CallAnswer = CallAnswer::Pending(Awaited::Time);
+/// The answer to a cancellation that is not too late.
+const CANCELED: CallAnswer = CallAnswer::Done(CallDone::Canceled);
 
 /// A sandbox over a book, its time, and the answers that it sends.
 struct World {
@@ -49,14 +54,14 @@ impl World {
         World::with_book(book, clock)
     }
 
-    fn ask(&self, request: AuthorizeRequest) -> AuthorizationResult {
+    fn ask(&self, request: AuthorizeRequest) -> CallAnswer {
         wait(self.sandbox.authorize(request)).expect("an answer")
     }
 
     /// The action of a payment that asks for one.
     fn asked(&self, request: AuthorizeRequest) -> RequiredAction {
         match self.ask(request) {
-            AuthorizationResult::NeedsAction(required) => required,
+            CallAnswer::NeedsAction(required) => required,
             other => panic!("{other:?} asks for nothing"),
         }
     }
@@ -68,18 +73,18 @@ impl World {
                 wait(self.sandbox.find_bill(text.as_str())).expect("an answer").expect("a bill").id
             }
         };
-        wait(self.sandbox.act(id, outcome)).expect("an answer")
+        wait(self.sandbox.act_on_page(id, outcome)).expect("an answer")
     }
 
     fn complete(&self, number: u8, outcome: ActionOutcome) -> ActResult {
         wait(self.sandbox.complete_action(MERCHANT, payment(number), outcome)).expect("an answer")
     }
 
-    fn cancel(&self, number: u8, deadline_passed: bool) -> Cancellation {
+    fn cancel(&self, number: u8, deadline_passed: bool) -> CallAnswer {
         let (reference, authorization) = (step(number, PaymentStep::Cancel), step(number, PaymentStep::Authorize));
         let (merchant, payment, money) = (MERCHANT, payment(number), thb(100));
         let request = CancelRequest { reference, authorization, merchant, payment, money, deadline_passed };
-        wait(self.sandbox.cancel(request)).expect("an answer")
+        wait(self.sandbox.act(AcquirerCall::Cancel(request))).expect("an answer")
     }
 
     fn find_shown(&self, number: u8) -> Option<ShownAction> {
@@ -88,15 +93,11 @@ impl World {
     }
 
     /// The results of authorizations that were sent since the last look.
-    fn sent(&mut self) -> Vec<AuthorizationResult> {
+    fn sent(&mut self) -> Vec<CallAnswer> {
         // A call is answered after what was due before it is sent.
         self.find_shown(99);
         let sent = std::iter::from_fn(|| self.sent.try_recv().ok());
-        let authorization = |answer: LateAnswer| match answer.found {
-            FoundCall::Authorization(result) => result,
-            other => panic!("{other:?} is no authorization"),
-        };
-        sent.map(authorization).collect()
+        sent.map(|sent| sent.answer).collect()
     }
 
     fn totals(&self) -> MerchantTotals {
@@ -114,7 +115,7 @@ fn of_card(digits: &str) -> AuthorizeRequest {
 
 fn saved(digits: &str) -> AuthorizeRequest {
     let mut request = of_card(digits);
-    if let Instrument::Card { is_saved, security_code, .. } = &mut request.instrument {
+    if let Some(Instrument::Card { is_saved, security_code, .. }) = &mut request.instrument {
         (*is_saved, *security_code) = (true, None);
     }
     request
@@ -131,20 +132,15 @@ fn methods(minor: u64) -> [AuthorizeRequest; 2] {
 
 fn repeat_request(request: &AuthorizeRequest) -> AuthorizeRequest {
     let instrument = match &request.instrument {
-        Instrument::PromptPay => Instrument::PromptPay,
+        Some(Instrument::PromptPay) => Instrument::PromptPay,
         _ => Instrument::MobileBanking,
     };
     paying(instrument, request.money.amount.get())
 }
 
 /// An approval with this authentication.
-fn approval(authentication: Option<AuthenticationResult>) -> AuthorizationResult {
-    let AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed, .. } =
-        approved(1, true).expect("it is an answer")
-    else {
-        panic!("it is an approval")
-    };
-    AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed, authentication }
+fn approval(authentication: Option<AuthenticationResult>) -> CallAnswer {
+    super::behaviour_tests::approval(1, true, authentication)
 }
 
 fn authenticated(
@@ -164,9 +160,9 @@ fn not_passed() -> Option<AuthenticationResult> {
 }
 
 /// The code and the authentication of a decline.
-fn declined(result: AuthorizationResult) -> (String, Option<AuthenticationResult>) {
+fn declined(result: CallAnswer) -> (String, Option<AuthenticationResult>) {
     match result {
-        AuthorizationResult::Declined { failure: Failure { code, message }, authentication } => {
+        CallAnswer::Declined { failure: Failure { code, message }, authentication } => {
             assert!(message.ends_with('.'), "{message}");
             (code, authentication)
         }
@@ -248,7 +244,7 @@ fn bank_pages_and_qr_codes_are_paid_declined_or_canceled() {
             (ActionOutcome::Fail, Some("payment_declined")),
             (ActionOutcome::Cancel, Some("canceled_by_customer")),
         ] {
-            let is_wallet = matches!(request.instrument, Instrument::PromptPay);
+            let is_wallet = matches!(request.instrument, Some(Instrument::PromptPay));
             let mut world = World::new();
             let required = world.asked(repeat_request(&request));
             assert!(!required.authenticates);
@@ -273,15 +269,15 @@ fn bank_pages_and_qr_codes_are_paid_declined_or_canceled() {
 fn amounts_that_end_in_91_ask_five_seconds_late() {
     for request in methods(1_091) {
         let mut world = World::new();
-        assert_eq!(world.ask(repeat_request(&request)), AuthorizationResult::Processing);
+        assert_eq!(world.ask(repeat_request(&request)), PROCESSING);
         assert_eq!(world.complete(1, ActionOutcome::Succeed), ActResult::Nothing, "nobody was asked yet");
         world.clock.set(NOW_MS + LATE_MS - 1);
         assert_eq!((world.find_shown(1), world.sent()), (None, vec![]));
         let mut world = world.restarted();
-        assert_eq!(world.ask(repeat_request(&request)), AuthorizationResult::Processing);
+        assert_eq!(world.ask(repeat_request(&request)), PROCESSING);
         world.clock.set(NOW_MS + LATE_MS);
         let required = world.asked(repeat_request(&request));
-        assert_eq!(world.sent(), [AuthorizationResult::NeedsAction(required.clone())]);
+        assert_eq!(world.sent(), [CallAnswer::NeedsAction(required.clone())]);
         assert_eq!(world.act(&required, ActionOutcome::Succeed), ActResult::Recorded);
         assert_eq!(world.ask(repeat_request(&request)), approval(None));
     }
@@ -301,11 +297,11 @@ fn amounts_that_end_in_93_answer_five_seconds_after_the_customer_paid() {
         let required = world.asked(repeat_request(&request));
         world.clock.set(NOW_MS + 10);
         assert_eq!(world.act(&required, ActionOutcome::Succeed), ActResult::Recorded);
-        assert_eq!(world.sent(), [AuthorizationResult::Processing], "nothing is asked any more");
+        assert_eq!(world.sent(), [PROCESSING], "nothing is asked any more");
         world.clock.set(NOW_MS + 10 + LATE_MS - 1);
-        assert_eq!(world.ask(repeat_request(&request)), AuthorizationResult::Processing);
+        assert_eq!(world.ask(repeat_request(&request)), PROCESSING);
         let mut world = world.restarted();
-        assert_eq!(world.ask(repeat_request(&request)), AuthorizationResult::Processing);
+        assert_eq!(world.ask(repeat_request(&request)), PROCESSING);
         world.clock.set(NOW_MS + 10 + LATE_MS);
         assert_eq!(world.sent(), [approval(None)]);
         assert_eq!(world.ask(repeat_request(&request)), approval(None));
@@ -319,8 +315,8 @@ fn a_cancellation_finds_the_success_of_a_customer_who_paid() {
     let world = World::new();
     let required = world.asked(repeat_request(request));
     world.act(&required, ActionOutcome::Succeed);
-    assert_eq!(world.cancel(1, true), Cancellation::TooLate(approval(None)));
-    assert_eq!(world.cancel(1, true), Cancellation::TooLate(approval(None)), "asked again");
+    assert_eq!(world.cancel(1, true), approval(None));
+    assert_eq!(world.cancel(1, true), approval(None), "asked again");
     assert_eq!(world.ask(repeat_request(request)), approval(None));
 }
 
@@ -329,14 +325,14 @@ fn amounts_that_end_in_94_succeed_five_seconds_after_the_deadline() {
     for request in methods(1_094) {
         let mut world = World::new();
         world.asked(repeat_request(&request));
-        assert_eq!(world.cancel(1, true), Cancellation::Canceled);
+        assert_eq!(world.cancel(1, true), CANCELED);
         world.clock.set(NOW_MS + LATE_MS - 1);
         assert_eq!(world.sent(), []);
         assert_eq!(world.totals().canceled, 1);
         let mut world = world.restarted();
         world.clock.set(NOW_MS + LATE_MS);
         assert_eq!(world.sent(), [approval(None)], "also by the next process, which nobody asks");
-        assert_eq!(world.cancel(1, true), Cancellation::Canceled, "the answer stays the first one");
+        assert_eq!(world.cancel(1, true), CANCELED, "the answer stays the first one");
         let totals = world.totals();
         assert_eq!((totals.approved, totals.approved_late, totals.canceled), (1, 1, 0));
     }
@@ -366,7 +362,7 @@ fn amounts_that_end_in_94_are_canceled_for_good_before_the_deadline() {
     let request = &methods(1_094)[1];
     let mut world = World::new();
     world.asked(repeat_request(request));
-    assert_eq!(world.cancel(1, false), Cancellation::Canceled);
+    assert_eq!(world.cancel(1, false), CANCELED);
     world.clock.set(NOW_MS + 2 * LATE_MS);
     assert_eq!((world.sent(), world.totals().canceled), (vec![], 1));
 }
@@ -394,7 +390,7 @@ fn a_second_act_changes_nothing() {
 fn an_act_on_the_page_after_a_cancellation_changes_nothing() {
     let mut world = World::new();
     let required = world.asked(of_card(CHALLENGE));
-    assert_eq!(world.cancel(1, false), Cancellation::Canceled);
+    assert_eq!(world.cancel(1, false), CANCELED);
     for outcome in ActionOutcome::ALL {
         assert_eq!(world.act(&required, outcome), ActResult::Nothing);
     }
@@ -458,7 +454,7 @@ fn an_action_is_found_by_its_id_alone() {
     let mut other = id;
     other.0[31] ^= 1;
     assert_eq!(find(other), None);
-    assert_eq!(wait(world.sandbox.act(other, ActionOutcome::Succeed)), Ok(ActResult::Nothing));
+    assert_eq!(wait(world.sandbox.act_on_page(other, ActionOutcome::Succeed)), Ok(ActResult::Nothing));
     world.act(&required, ActionOutcome::Succeed);
     assert_eq!(find(id), Some(ShownAction { is_open: false, ..expected }));
 }
@@ -491,11 +487,11 @@ fn an_answer_of_a_customer_is_there_after_a_restart_over_the_disk() {
     drop(sandbox);
     let sandbox = open();
     assert_eq!(wait(sandbox.authorize(of_card(CHALLENGE))), Ok(asked.clone()), "the same address");
-    let AuthorizationResult::NeedsAction(required) = asked else { panic!("{asked:?} asks for nothing") };
-    assert_eq!(wait(sandbox.act(action_id(&required), ActionOutcome::Succeed)), Ok(ActResult::Recorded));
+    let CallAnswer::NeedsAction(required) = asked else { panic!("{asked:?} asks for nothing") };
+    assert_eq!(wait(sandbox.act_on_page(action_id(&required), ActionOutcome::Succeed)), Ok(ActResult::Recorded));
     drop(sandbox);
     let sandbox = open();
-    assert_eq!(wait(sandbox.act(action_id(&required), ActionOutcome::Fail)), Ok(ActResult::Nothing));
+    assert_eq!(wait(sandbox.act_on_page(action_id(&required), ActionOutcome::Fail)), Ok(ActResult::Nothing));
     assert_eq!(wait(sandbox.authorize(of_card(CHALLENGE))), Ok(approval(passed())));
 }
 
@@ -505,10 +501,12 @@ fn a_challenge_that_was_passed_is_captured_later_and_voided_as_any_other() {
     let request = || authorize(1, card(CHALLENGE), CaptureMode::Manual);
     let required = world.asked(request());
     let early = wait(world.sandbox.capture(follow_up(1, PaymentStep::Capture, 100)));
-    assert!(matches!(early, Ok(Completion::Declined(_))), "{early:?}");
+    assert!(matches!(early, Ok(CallAnswer::Declined { .. })), "{early:?}");
     world.act(&required, ActionOutcome::Succeed);
     let answer = world.ask(request());
-    assert!(matches!(answer, AuthorizationResult::Approved { captured: false, .. }), "{answer:?}");
+    let approved =
+        matches!(&answer, CallAnswer::Done(CallDone::Approved(ApprovedAuthorization { captured: false, .. })));
+    assert!(approved, "{answer:?}");
     assert!(is_done(world.sandbox.void(follow_up(1, PaymentStep::Void, 100))));
     assert_eq!(world.totals().voided_minor, 100);
 }

@@ -113,11 +113,23 @@ pub(super) fn cancel(line: Option<&BookLine>, deadline_passed: bool, now_ms: u64
     }
 }
 
-/// The time at which the sandbox has something to say of an authorization by itself; none when there is none after now.
+/// The time at which the sandbox has something to say of a call by itself; none when there is none after now.
 pub(super) fn next_due_ms(line: &BookLine, now_ms: u64) -> Option<u64> {
-    let BookOperation::Authorize { action: Some(action), .. } = &line.operation else { return None };
-    let of_success = action.succeeds_at_ms.filter(|_| after_success(line, u64::MAX).is_some());
-    [Some(action.given_at_ms), of_success].into_iter().flatten().filter(|at_ms| now_ms < *at_ms).min()
+    let times = match &line.operation {
+        BookOperation::PendingRefund { fails_at_ms, .. } => [*fails_at_ms, None],
+        BookOperation::Authorize { action: Some(action), .. } => {
+            let of_success = action.succeeds_at_ms.filter(|_| after_success(line, u64::MAX).is_some());
+            [Some(action.given_at_ms), of_success]
+        }
+        BookOperation::Authorize { action: None, .. }
+        | BookOperation::FollowUp { .. }
+        | BookOperation::TimedOut
+        | BookOperation::Payout(_)
+        | BookOperation::CancelAction { .. }
+        | BookOperation::Bill { .. }
+        | BookOperation::LateApproval { .. } => [None, None],
+    };
+    times.into_iter().flatten().filter(|at_ms| now_ms < *at_ms).min()
 }
 
 /// True for an authorization whose action was canceled, and which is approved nevertheless or will be.

@@ -3,8 +3,10 @@
 use std::sync::OnceLock;
 
 use crate::book::{ActionPage, AuthorizeOutcome, BookAction, BookLine, BookOperation, PayoutOutcome};
-use till_actors::acquirer::{Awaited, Completion, FoundCall, LateAnswer, LateAnswers};
-use till_domain::command::{AuthorizationResult, Cancellation, RequiredAction};
+use till_actors::acquirer::{
+    ApprovedAuthorization, Awaited, CallAnswer, CallDone, LateAnswer, LateAnswers, MovedMoney,
+};
+use till_domain::command::RequiredAction;
 use till_domain::customer_action::CustomerStep;
 use till_domain::payment::CaptureMode;
 use till_domain::text::{ActionAddress, QrText};
@@ -15,87 +17,61 @@ use super::queue::Answered;
 /// Prefix of our reference in the sandbox's own.
 pub(super) const OWN_PREFIX: &str = "sandbox:";
 
-/// The answer to an authorization, which is the same for every repetition of the call once it has ended.
-pub(super) fn authorization(answered: &Answered) -> Option<AuthorizationResult> {
-    authorization_of(answered.line.as_ref()?, answered.at_ms)
-}
-
-/// The answer to a cancellation.
-pub(super) fn cancellation(answered: &Answered) -> Option<Cancellation> {
-    let BookOperation::CancelAction { was_too_late, .. } = answered.line.as_ref()?.operation else { return None };
-    if !was_too_late {
-        return Some(Cancellation::Canceled);
-    }
-    authorization_of(answered.authorization.as_ref()?, answered.at_ms).map(Cancellation::TooLate)
-}
-
-/// The answer to a capture, a void, a refund or a payout.
-pub(super) fn completion(answered: &Answered) -> Option<Completion> {
+/// The answer to a call, as of now; none when the line records no call. It stays the same once the call has ended.
+pub(super) fn call_answer(answered: &Answered) -> Option<CallAnswer> {
     let line = answered.line.as_ref()?;
-    let declined = match &line.operation {
-        BookOperation::FollowUp { declined, .. } => declined,
-        BookOperation::PendingRefund { authorization: _, fails_at_ms: Some(_) } => {
-            return Some(Completion::Pending(Awaited::Time));
+    Some(match &line.operation {
+        BookOperation::Authorize { .. } => return authorization(line, answered.at_ms),
+        BookOperation::CancelAction { was_too_late: true, .. } => {
+            return authorization(answered.authorization.as_ref()?, answered.at_ms);
         }
+        BookOperation::CancelAction { was_too_late: false, .. } => CallAnswer::Done(CallDone::Canceled),
+        BookOperation::PendingRefund { authorization: _, fails_at_ms: Some(_) } => CallAnswer::Pending(Awaited::Time),
         BookOperation::PendingRefund { authorization: _, fails_at_ms: None }
-        | BookOperation::Payout(PayoutOutcome::Pending) => {
-            return Some(Completion::Pending(Awaited::Decision));
+        | BookOperation::Payout(PayoutOutcome::Pending) => CallAnswer::Pending(Awaited::Decision),
+        BookOperation::FollowUp { declined: Some(reason), .. }
+        | BookOperation::Payout(PayoutOutcome::Declined(reason)) => {
+            CallAnswer::Declined { failure: reason.failure(), authentication: None }
         }
-        BookOperation::Payout(PayoutOutcome::Paid) => &None,
-        BookOperation::Payout(PayoutOutcome::Declined(reason)) => &Some(*reason),
-        BookOperation::Authorize { .. }
-        | BookOperation::TimedOut
-        | BookOperation::CancelAction { .. }
-        | BookOperation::Bill { .. }
-        | BookOperation::LateApproval { .. } => return None,
-    };
-    Some(match declined {
-        None => {
+        BookOperation::FollowUp { declined: None, .. } | BookOperation::Payout(PayoutOutcome::Paid) => {
             let taken = answered.authorization.as_ref().map_or(TakenMoney::default(), TakenMoney::of);
             let TakenMoney { settles_at_once, is_disputed } = taken;
-            Completion::Done { acquirer_reference: own_reference(line), settles_at_once, is_disputed }
+            let acquirer_reference = own_reference(line);
+            CallAnswer::Done(CallDone::Moved(MovedMoney { acquirer_reference, settles_at_once, is_disputed }))
         }
-        Some(reason) => Completion::Declined(reason.failure()),
+        BookOperation::TimedOut | BookOperation::Bill { .. } | BookOperation::LateApproval { .. } => return None,
     })
-}
-
-/// The answer to any call.
-pub(super) fn found_call(answered: &Answered) -> Option<FoundCall> {
-    let of_action = || cancellation(answered).map(FoundCall::Cancellation);
-    let of_money = || completion(answered).map(FoundCall::Completion);
-    authorization(answered).map(FoundCall::Authorization).or_else(of_action).or_else(of_money)
 }
 
 /// Sends an answer that no call waits for. If it cannot be sent, the caller asks again.
 pub(super) fn send_late(late_answers: &OnceLock<LateAnswers>, answered: &Answered) {
-    let (Some(late_answers), Some(line), Some(found)) = (late_answers.get(), &answered.line, found_call(answered))
+    let (Some(late_answers), Some(line), Some(answer)) = (late_answers.get(), &answered.line, call_answer(answered))
     else {
         return;
     };
     let _asked_again =
-        late_answers.try_send(LateAnswer { merchant: line.merchant, reference: line.reference.clone(), found });
+        late_answers.try_send(LateAnswer { merchant: line.merchant, reference: line.reference.clone(), answer });
 }
 
-fn authorization_of(line: &BookLine, at_ms: u64) -> Option<AuthorizationResult> {
+fn authorization(line: &BookLine, at_ms: u64) -> Option<CallAnswer> {
     let BookOperation::Authorize { capture, authentication, action, outcome, .. } = &line.operation else {
         return None;
     };
     let authentication = *authentication;
     Some(match outcome {
-        AuthorizeOutcome::Approved(state) => AuthorizationResult::Approved {
+        AuthorizeOutcome::Approved(state) => CallAnswer::Done(CallDone::Approved(ApprovedAuthorization {
             acquirer_reference: own_reference(line),
             // A later capture must not change the first answer. An automatic capture that failed is never repeated.
             captured: *capture == CaptureMode::Automatic && state.captured_minor > 0,
             settles_at_once: state.settles_at_once,
             is_disputed: TakenMoney::of(line).is_disputed,
             authentication,
-        },
-        AuthorizeOutcome::Declined(reason) => {
-            AuthorizationResult::Declined { failure: reason.failure(), authentication }
-        }
+        })),
+        AuthorizeOutcome::Declined(reason) => CallAnswer::Declined { failure: reason.failure(), authentication },
         AuthorizeOutcome::Waiting => {
             let asks = action.as_ref().filter(|action| action.taken.is_none() && action.given_at_ms <= at_ms);
-            asks.map_or(AuthorizationResult::Processing, |action| AuthorizationResult::NeedsAction(required(action)))
+            let processing = CallAnswer::Pending(Awaited::Time);
+            asks.map_or(processing, |action| CallAnswer::NeedsAction(required(action)))
         }
     })
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::book::{Book, BookInstrument, BookLine, BookOperation, MemoryBook, NextWrite, totals_by_merchant};
 use till_domain::address_secret::AddressSecret;
 use till_domain::card::CardExpiry;
-use till_domain::command::{AuthenticationResult, AuthorizationResult, EvidenceResult, RequiredAction};
+use till_domain::command::{AuthenticationResult, EvidenceResult, RequiredAction};
 use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
 use till_domain::ids::{DisputeId, MerchantId, PaymentId, RefundId, SessionId};
 use till_domain::money::{AmountMinor, Currency, Money};
@@ -14,11 +14,12 @@ use till_domain::session::InstallmentPlan;
 use till_domain::text::Evidence;
 use till_storage::vault::CardNumber;
 
-use super::{ActionId, ActionOutcome, PlayedAcquirer, SandboxAcquirer};
-use till_actors::acquirer::conformance::Conformance;
+use super::{ActionId, ActionOutcome, PendingEnd, PlayedAcquirer, SandboxAcquirer};
+use till_actors::acquirer::conformance::{CallFault, Conformance};
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, Completion, EvidenceRequest, FollowUpRequest,
-    FoundCall, Instrument, PaymentStep, Reference, ReturnPath,
+    Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, ApprovedAuthorization, AuthorizeRequest, CallAnswer,
+    CallDone, EvidenceRequest, FollowUpRequest, Instrument, LookedUp, MovedMoney, PaymentStep, Reference, ReturnPath,
+    UnansweredOutcome,
 };
 use till_actors::security_codes::SecurityCode;
 
@@ -53,6 +54,32 @@ fn started() -> (MemoryBook, SandboxAcquirer) {
     (book, sandbox)
 }
 
+/// The calls by their requests.
+pub(super) trait Calls {
+    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<CallAnswer>;
+    fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<CallAnswer>;
+    fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<CallAnswer>;
+    fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<CallAnswer>;
+}
+
+impl Calls for SandboxAcquirer {
+    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<CallAnswer> {
+        self.act(AcquirerCall::Authorize(request))
+    }
+
+    fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<CallAnswer> {
+        self.act(AcquirerCall::Capture(request))
+    }
+
+    fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<CallAnswer> {
+        self.act(AcquirerCall::Void(request))
+    }
+
+    fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<CallAnswer> {
+        self.act(AcquirerCall::Refund(request))
+    }
+}
+
 pub(super) fn wait<T>(answer: AcquirerAnswer<T>) -> Result<T, AcquirerUnavailable> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async { tokio::time::timeout(PATIENCE, answer).await.expect("an answer in time") })
@@ -70,6 +97,7 @@ pub(super) fn card(digits: &str) -> Instrument {
 pub(super) fn authorize(number: u8, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
     let reference = Reference::new(payment(number), PaymentStep::Authorize);
     let (merchant, payment, return_path) = (MERCHANT, payment(number), RETURN_PATH);
+    let instrument = Some(instrument);
     AuthorizeRequest { reference, merchant, payment, money: thb(100), instrument, capture, return_path }
 }
 
@@ -87,11 +115,29 @@ pub(super) fn follow_up(number: u8, step: PaymentStep, minor: u64) -> FollowUpRe
     }
 }
 
-pub(super) fn approved(number: u8, captured: bool) -> Result<AuthorizationResult, AcquirerUnavailable> {
+pub(super) fn approved(number: u8, captured: bool) -> Result<CallAnswer, AcquirerUnavailable> {
+    Ok(approval(number, captured, frictionless()))
+}
+
+/// An approval with this authentication.
+pub(super) fn approval(number: u8, captured: bool, authentication: Option<AuthenticationResult>) -> CallAnswer {
     let acquirer_reference = follow_up(number, PaymentStep::Capture, 1).acquirer_reference;
-    let authentication = frictionless();
     let (settles_at_once, is_disputed) = (false, false);
-    Ok(AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed, authentication })
+    CallAnswer::Done(CallDone::Approved(ApprovedAuthorization {
+        acquirer_reference,
+        captured,
+        settles_at_once,
+        is_disputed,
+        authentication,
+    }))
+}
+
+/// The approval of an authorization.
+fn approval_of(answer: AcquirerAnswer<CallAnswer>) -> ApprovedAuthorization {
+    match wait(answer).expect("an answer") {
+        CallAnswer::Done(CallDone::Approved(approved)) => approved,
+        other => panic!("{other:?} is no approval"),
+    }
 }
 
 /// The authentication of a card that is asked nothing.
@@ -107,15 +153,14 @@ pub(super) fn action_id(required: &RequiredAction) -> ActionId {
     id.parse().expect("the id of an action")
 }
 
-pub(super) fn is_done(answer: AcquirerAnswer<Completion>) -> bool {
-    matches!(wait(answer), Ok(Completion::Done { .. }))
+pub(super) fn is_done(answer: AcquirerAnswer<CallAnswer>) -> bool {
+    matches!(wait(answer), Ok(CallAnswer::Done(CallDone::Moved(_))))
 }
 
-pub(super) fn decline_code(answer: AcquirerAnswer<Completion>) -> String {
+pub(super) fn decline_code(answer: AcquirerAnswer<CallAnswer>) -> String {
     match wait(answer).expect("an answer") {
-        Completion::Done { acquirer_reference, .. } => panic!("{acquirer_reference} was done"),
-        Completion::Declined(failure) => failure.code,
-        Completion::Pending(_) => panic!("it is pending"),
+        CallAnswer::Declined { failure, authentication: None } => failure.code,
+        other => panic!("{other:?} is no decline"),
     }
 }
 
@@ -125,7 +170,7 @@ pub(super) fn lines(book: &MemoryBook) -> Vec<BookLine> {
 
 #[test]
 fn it_keeps_the_promises_of_an_acquirer() {
-    let sandbox = start(&MemoryBook::new());
+    let (book, sandbox) = started();
     let seen = std::cell::Cell::new(0);
     let conformance = Conformance {
         acquirer: &sandbox,
@@ -135,10 +180,28 @@ fn it_keeps_the_promises_of_an_acquirer() {
         approved: &|| card(GOOD_CARD),
         declined: &|| card("4000000000009995"),
         asking: &|| card("4000002760003184"),
+        pending: &|| card("4000000000007726"),
         act: &|required| {
-            let acted = sandbox.act(action_id(required), ActionOutcome::Succeed);
+            let acted = sandbox.act_on_page(action_id(required), ActionOutcome::Succeed);
             Box::pin(async move { acted.await.map(|_| ()) })
         },
+        end_refund: &|reference| {
+            let ended = sandbox.end_pending(MERCHANT, reference, PendingEnd::Completed);
+            Box::pin(async move { ended.await.map(|_| ()) })
+        },
+        next_fault: &|fault| {
+            let write = match fault {
+                CallFault::AnswerLost => NextWrite::TimesOutDone,
+                CallFault::RequestLost => NextWrite::TimesOutUndone,
+                // The sandbox keeps no failures.
+                CallFault::FailureStored => return false,
+                CallFault::NotSent => NextWrite::IsRefused,
+            };
+            book.plan_writes([write]);
+            true
+        },
+        // It knows every call for ever.
+        end_keys: &|| {},
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(conformance.check()).expect("kept");
@@ -148,10 +211,23 @@ fn it_keeps_the_promises_of_an_acquirer() {
 fn a_call_of_another_merchant_is_not_found() {
     let sandbox = start(&MemoryBook::new());
     wait(sandbox.authorize(manual(1))).expect("an answer");
-    let find =
-        |merchant| wait(sandbox.find(merchant, Reference::new(payment(1), PaymentStep::Authorize))).expect("an answer");
-    assert_eq!(find(MerchantId::from_bytes([9; 16])), None);
-    assert_eq!(find(MERCHANT), approved(1, false).ok().map(FoundCall::Authorization));
+    let find = |merchant| {
+        let call = AcquirerCall::Authorize(AuthorizeRequest { merchant, ..manual(1) });
+        wait(sandbox.look_up(&call)).expect("an answer")
+    };
+    assert_eq!(find(MerchantId::from_bytes([9; 16])), LookedUp::NotDone);
+    assert_eq!(find(MERCHANT), LookedUp::Found(approval(1, false, frictionless())));
+}
+
+#[test]
+fn an_authorization_is_found_without_its_means_of_payment_and_not_made() {
+    let (book, sandbox) = started();
+    let call = || AuthorizeRequest { instrument: None, ..manual(1) };
+    let refused = wait(sandbox.authorize(call())).expect_err("there is no card");
+    assert_eq!((refused.outcome, lines(&book).len()), (UnansweredOutcome::NotSent, 0));
+    wait(sandbox.authorize(manual(1))).expect("an answer");
+    let found = wait(sandbox.look_up(&AcquirerCall::Authorize(call())));
+    assert_eq!(found, Ok(LookedUp::Found(approval(1, false, frictionless()))));
 }
 
 #[test]
@@ -168,29 +244,27 @@ fn a_bad_card_is_declined_with_its_code_and_a_sentence() {
     let sandbox = start(&MemoryBook::new());
     let answer = wait(sandbox.authorize(authorize(1, card("4000000000009995"), CaptureMode::Automatic)));
     let (code, message) = ("insufficient_funds".to_owned(), "The card has insufficient funds.".to_owned());
-    let declined = AuthorizationResult::Declined { failure: Failure { code, message }, authentication: frictionless() };
+    let declined = CallAnswer::Declined { failure: Failure { code, message }, authentication: frictionless() };
     assert_eq!(answer, Ok(declined));
 }
 
 #[test]
 fn the_card_that_settles_at_once_says_so() {
     let sandbox = start(&MemoryBook::new());
-    let answer = wait(sandbox.authorize(authorize(1, card("4000000000000077"), CaptureMode::Automatic)));
-    assert!(matches!(answer, Ok(AuthorizationResult::Approved { settles_at_once: true, captured: true, .. })));
+    let approved = approval_of(sandbox.authorize(authorize(1, card("4000000000000077"), CaptureMode::Automatic)));
+    assert!(approved.settles_at_once && approved.captured);
 }
 
 #[test]
 fn the_card_that_is_disputed_says_so_with_either_capture() {
     let sandbox = start(&MemoryBook::new());
-    let answer = wait(sandbox.authorize(authorize(1, card("4000000000000259"), CaptureMode::Automatic)));
-    assert!(
-        matches!(answer, Ok(AuthorizationResult::Approved { is_disputed: true, captured: true, .. })),
-        "{answer:?}"
-    );
-    let answer = wait(sandbox.authorize(authorize(2, card("4000000000000259"), CaptureMode::Manual)));
-    assert!(matches!(answer, Ok(AuthorizationResult::Approved { captured: false, .. })), "{answer:?}");
+    let approved = approval_of(sandbox.authorize(authorize(1, card("4000000000000259"), CaptureMode::Automatic)));
+    assert!(approved.is_disputed && approved.captured);
+    let approved = approval_of(sandbox.authorize(authorize(2, card("4000000000000259"), CaptureMode::Manual)));
+    assert!(!approved.captured);
     let answer = wait(sandbox.capture(follow_up(2, PaymentStep::Capture, 100)));
-    assert!(matches!(answer, Ok(Completion::Done { is_disputed: true, .. })), "{answer:?}");
+    let is_disputed = matches!(answer, Ok(CallAnswer::Done(CallDone::Moved(MovedMoney { is_disputed: true, .. }))));
+    assert!(is_disputed, "{answer:?}");
 }
 
 #[test]
@@ -198,17 +272,23 @@ fn evidence_decides_by_its_text() {
     let sandbox = start(&MemoryBook::new());
     let decided = |text: &str| {
         let dispute = DisputeId::from_bytes([9; 16]);
-        wait(sandbox.evidence(EvidenceRequest {
-            reference: Reference::of_evidence(dispute),
-            acquirer_reference: "sandbox:1".to_owned(),
-            merchant: MERCHANT,
-            dispute,
-            evidence: Evidence::new(text).expect("evidence"),
-        }))
+        let call = || {
+            AcquirerCall::Evidence(EvidenceRequest {
+                reference: Reference::of_evidence(dispute),
+                acquirer_reference: "sandbox:1".to_owned(),
+                merchant: MERCHANT,
+                dispute,
+                evidence: Evidence::new(text).expect("evidence"),
+            })
+        };
+        let answer = wait(sandbox.act(call()));
+        assert_eq!(wait(sandbox.look_up(&call())), Ok(LookedUp::NotDone), "nothing is kept of it");
+        answer
     };
-    assert_eq!(decided("winning_evidence"), Ok(EvidenceResult::Won));
-    assert_eq!(decided("losing_evidence"), Ok(EvidenceResult::Lost));
-    assert_eq!(decided("anything else"), Ok(EvidenceResult::Taken));
+    let taken = |result| Ok(CallAnswer::Done(CallDone::EvidenceTaken(result)));
+    assert_eq!(decided("winning_evidence"), taken(EvidenceResult::Won));
+    assert_eq!(decided("losing_evidence"), taken(EvidenceResult::Lost));
+    assert_eq!(decided("anything else"), taken(EvidenceResult::Taken));
 }
 
 #[test]
@@ -216,10 +296,7 @@ fn instalments_always_succeed() {
     let book = MemoryBook::new();
     let instrument = Instrument::Installment { plan: InstallmentPlan::SandboxThreeMonths };
     let answer = wait(start(&book).authorize(authorize(1, instrument, CaptureMode::Automatic)));
-    assert!(
-        matches!(answer, Ok(AuthorizationResult::Approved { captured: true, authentication: None, .. })),
-        "{answer:?}"
-    );
+    assert_eq!(answer, Ok(approval(1, true, None)));
     let plan = InstallmentPlan::SandboxThreeMonths.id().to_owned();
     let recorded = BookInstrument::Installment { plan };
     assert!(
@@ -254,7 +331,7 @@ fn a_repetition_without_the_security_code_is_the_same_request() {
     let sandbox = start(&MemoryBook::new());
     let first = wait(sandbox.authorize(manual(1)));
     let mut again = manual(1);
-    if let Instrument::Card { security_code, .. } = &mut again.instrument {
+    if let Some(Instrument::Card { security_code, .. }) = &mut again.instrument {
         *security_code = None;
     }
     assert_eq!(wait(sandbox.authorize(again)), first);
@@ -275,7 +352,10 @@ fn another_request_under_a_used_reference_is_unknown() {
     let before = lines(&book);
     let mut other = manual(1);
     other.money = thb(99);
-    assert_eq!(wait(sandbox.authorize(other)).expect_err("unknown").reason, "the reference names another request");
+    let call = AcquirerCall::Authorize(AuthorizeRequest { money: thb(99), ..manual(1) });
+    assert_eq!(wait(sandbox.look_up(&call)).expect_err("unknown").outcome, UnansweredOutcome::Unknown);
+    let refused = wait(sandbox.authorize(other)).expect_err("unknown");
+    assert_eq!(refused, AcquirerUnavailable::unknown("the reference names another request"));
     assert_eq!(lines(&book), before);
 }
 

@@ -99,14 +99,14 @@ fn carry_out<B: Book>(
 /// The answer to the callers after an error, when the book can still be used.
 fn unavailable(error: BookError) -> Result<AcquirerUnavailable, BookError> {
     match error {
-        BookError::TimedOut => Ok(AcquirerUnavailable::new("the sandbox's book did not answer in time")),
+        BookError::TimedOut => Ok(AcquirerUnavailable::unknown("the sandbox's book did not answer in time")),
         BookError::NotWritten { .. } => {
             tracing::warn!(error = &error as &dyn std::error::Error, "the sandbox cannot write to its book now");
-            Ok(AcquirerUnavailable::new("the sandbox cannot write to its book now"))
+            Ok(AcquirerUnavailable::not_sent("the sandbox cannot write to its book now"))
         }
         BookError::Damaged { .. } | BookError::UnknownFormat { .. } => {
             tracing::error!(error = &error as &dyn std::error::Error, "the sandbox cannot read its book");
-            Ok(AcquirerUnavailable::new("the sandbox cannot read its book"))
+            Ok(AcquirerUnavailable::unknown("the sandbox cannot read its book"))
         }
         BookError::Broken(_) => Err(error),
     }
@@ -125,6 +125,7 @@ impl<B: Book> Group<'_, B> {
             BookTask::CarryOut(request) => self.record(request, now_ms),
             BookTask::Find(reference) => {
                 let line = self.current(&reference, now_ms)?.filter(|line| line.operation != BookOperation::TimedOut);
+                line.iter().for_each(|line| self.remember(line, now_ms));
                 self.answer_of(line, now_ms)
             }
             BookTask::FindBill(text) => {
@@ -261,7 +262,7 @@ impl<B: Book> Group<'_, B> {
         self.stage([line]);
     }
 
-    /// Remembers when there is something to say of an authorization.
+    /// Remembers when there is something to say of a call.
     fn remember(&mut self, line: &BookLine, now_ms: u64) {
         if let Some(due_ms) = acts::next_due_ms(line, now_ms) {
             self.due.add(due_ms, line.reference.clone());
@@ -295,7 +296,7 @@ impl<B: Book> Group<'_, B> {
 }
 
 fn timed_out() -> AcquirerUnavailable {
-    AcquirerUnavailable::new("the first call for this card times out")
+    AcquirerUnavailable::unknown("the first call for this card times out")
 }
 
 fn late_approval(line: &BookLine, is_given_back: bool) -> BookLine {
@@ -312,5 +313,5 @@ fn repeated(request: &BookRequest, answered: Answered) -> Recorded {
     }
     // Neither done nor declined would be true. Unknown keeps the payment open until an operator looks.
     tracing::error!(reference = request.reference, "the sandbox was sent another request under a used reference");
-    Err(AcquirerUnavailable::new("the reference names another request"))
+    Err(AcquirerUnavailable::unknown("the reference names another request"))
 }

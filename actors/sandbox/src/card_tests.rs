@@ -5,14 +5,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, Awaited, Completion, FollowUpRequest, FoundCall, LateAnswer, PaymentStep, Reference,
+    Acquirer, AcquirerAnswer, AcquirerCall, Awaited, CallAnswer, CallDone, FollowUpRequest, LateAnswer, LookedUp,
+    PaymentStep, Reference,
 };
 use till_domain::ids::{MerchantId, RefundId};
 use till_domain::payment::CaptureMode;
 use tokio::sync::mpsc;
 
 use super::behaviour_tests::{
-    ClockGate, MERCHANT, NOW_MS, approved, authorize, card, decline_code, follow_up, is_done, lines, payment, wait,
+    Calls, ClockGate, MERCHANT, NOW_MS, approved, authorize, card, decline_code, follow_up, is_done, lines, payment,
+    wait,
 };
 use super::{PendingEnd, PlayedAcquirer, SandboxAcquirer};
 use crate::book::{Book, BookOperation, MemoryBook, MerchantTotals, totals_by_merchant};
@@ -74,8 +76,13 @@ fn reference(step: PaymentStep) -> Reference {
     Reference::new(payment(1), step)
 }
 
-fn is_pending(answer: AcquirerAnswer<Completion>) -> bool {
-    matches!(wait(answer), Ok(Completion::Pending(_)))
+fn is_pending(answer: AcquirerAnswer<CallAnswer>) -> bool {
+    matches!(wait(answer), Ok(CallAnswer::Pending(_)))
+}
+
+/// What has become of a refund.
+fn found(sandbox: &SandboxAcquirer, request: FollowUpRequest) -> LookedUp {
+    wait(sandbox.look_up(&AcquirerCall::Refund(request))).expect("an answer")
 }
 
 fn totals(book: &MemoryBook) -> MerchantTotals {
@@ -90,8 +97,8 @@ fn a_refund_is_pending_until_the_operator_completes_it() {
     drop(sandbox);
     let sandbox = start(&book);
     assert!(is_pending(sandbox.refund(refund(8, 60))), "asked again of the sandbox of the next process");
-    let found = wait(sandbox.find(MERCHANT, reference(refund_step(8))));
-    assert_eq!(found, Ok(Some(FoundCall::Completion(Completion::Pending(Awaited::Decision)))));
+    let pending = CallAnswer::Pending(Awaited::Decision);
+    assert_eq!(found(&sandbox, refund(8, 60)), LookedUp::Found(pending));
     assert_eq!(totals(&book).refunded_minor, 0, "no money has moved");
     let end = |merchant, number| sandbox.end_pending(merchant, reference(refund_step(number)), PendingEnd::Completed);
     assert_eq!(wait(end(MerchantId::from_bytes([9; 16]), 8)), Ok(false), "of another merchant");
@@ -145,15 +152,36 @@ fn a_refund_that_fails_later_is_pending_for_a_second() {
     assert!(is_pending(sandbox.refund(refund(8, 60))));
     clock.set(NOW_MS + 1_000);
     assert_eq!(decline_code(sandbox.refund(refund(8, 60))), "refund_failed");
-    let found = wait(sandbox.find(MERCHANT, reference(refund_step(9)))).expect("an answer");
-    let failed = |found| {
-        matches!(found,
-        Some(FoundCall::Completion(Completion::Declined(failure))) if failure.code == "refund_failed")
+    let LookedUp::Found(CallAnswer::Declined { failure, .. }) = found(&sandbox, refund(9, 40)) else {
+        panic!("it fails without being asked again")
     };
-    assert!(failed(found), "it fails without being asked again");
+    assert_eq!(failure.code, "refund_failed");
     clock.set(NOW_MS);
     assert_eq!(decline_code(sandbox.refund(refund(9, 40))), "refund_failed", "also when the clock steps back");
     assert_eq!(totals(&book).refunded_minor, 0);
+}
+
+#[test]
+fn the_failure_of_a_refund_that_fails_later_is_sent() {
+    for restarts in [false, true] {
+        let (book, clock) = (MemoryBook::new(), ManualClock::new());
+        let mut sandbox = clock.start(&book);
+        wait(sandbox.authorize(authorize(1, card(REFUND_FAILS_LATER), CaptureMode::Automatic))).expect("an answer");
+        assert!(is_pending(sandbox.refund(refund(8, 60))));
+        if restarts {
+            drop(sandbox);
+            sandbox = clock.start(&book);
+            assert_eq!(found(&sandbox, refund(8, 60)), LookedUp::Found(CallAnswer::Pending(Awaited::Time)));
+        }
+        let (sender, mut late) = mpsc::channel(8);
+        sandbox.send_late_answers(sender);
+        clock.set(NOW_MS + 1_000);
+        // A look-up of another call is answered after what was due before it is sent.
+        assert_eq!(found(&sandbox, refund(9, 40)), LookedUp::NotDone);
+        let sent = late.try_recv().expect("it is sent").answer;
+        assert!(matches!(&sent, CallAnswer::Declined { failure, .. } if failure.code == "refund_failed"), "{sent:?}");
+        assert!(late.try_recv().is_err(), "once");
+    }
 }
 
 #[test]
@@ -182,8 +210,8 @@ fn each_first_call_times_out_and_has_been_done() {
     assert_eq!(totals(&book).captured_minor, 100, "it has been done");
     assert!(is_done(sandbox.capture(follow_up(1, PaymentStep::Capture, 100))));
     wait(sandbox.refund(refund(8, 60))).expect_err("a time-out");
-    let found = wait(sandbox.find(MERCHANT, reference(refund_step(8)))).expect("an answer");
-    assert!(matches!(found, Some(FoundCall::Completion(Completion::Done { .. }))), "{found:?}");
+    let found = found(&sandbox, refund(8, 60));
+    assert!(matches!(found, LookedUp::Found(CallAnswer::Done(CallDone::Moved(_)))), "{found:?}");
     wait(sandbox.void(follow_up(2, PaymentStep::Void, 100))).expect_err("a time-out");
     let totals = totals(&book);
     assert_eq!((totals.captured_minor, totals.refunded_minor, totals.voided_minor), (100, 60, 100));
@@ -194,7 +222,8 @@ fn each_first_call_times_out_and_has_not_been_done() {
     let (book, sandbox) = started();
     let call = |number| authorize(number, card(TIMES_OUT_UNDONE), CaptureMode::Manual);
     wait(sandbox.authorize(call(1))).expect_err("a time-out");
-    assert_eq!(wait(sandbox.find(MERCHANT, reference(PaymentStep::Authorize))), Ok(None), "it has not been done");
+    let found = wait(sandbox.look_up(&AcquirerCall::Authorize(call(1))));
+    assert_eq!(found, Ok(LookedUp::NotDone), "it has not been done");
     drop(sandbox);
     let sandbox = start(&book);
     assert_eq!(wait(sandbox.authorize(call(1))), approved(1, false), "also the call of the next process is the second");
@@ -267,13 +296,13 @@ fn repeated_answers_and_results_of_pending_refunds_are_sent() {
         assert_eq!(wait(sandbox.authorize(authorize(1, card(digits), CaptureMode::Automatic))), approved(1, true));
         let refunded = wait(sandbox.refund(refund(8, 60)));
         assert_eq!(wait(sandbox.end_pending(MERCHANT, reference(refund_step(8)), PendingEnd::Completed)), {
-            Ok(refunded == Ok(Completion::Pending(Awaited::Decision)))
+            Ok(refunded == Ok(CallAnswer::Pending(Awaited::Decision)))
         });
         let late: Vec<LateAnswer> = std::iter::from_fn(|| late.try_recv().ok()).collect();
         assert_eq!(late.len(), sent, "{digits}");
         if let Some(last) = late.last() {
-            let ended = wait(sandbox.find(MERCHANT, reference(refund_step(8)))).expect("an answer");
-            let last = (last.merchant, last.reference.clone(), Some(last.found.clone()));
+            let ended = found(&sandbox, refund(8, 60));
+            let last = (last.merchant, last.reference.clone(), LookedUp::Found(last.answer.clone()));
             assert_eq!(last, (MERCHANT, reference(refund_step(8)).into_text(), ended));
         }
     }

@@ -1,7 +1,7 @@
 //! The interface of an acquirer that the operator plays: what happens at a real one by itself, or is done by customers
 //! on its pages, is done here by calls and pages of this server.
 
-use till_actors::acquirer::{Acquirer, AcquirerAnswer, Reference};
+use till_actors::acquirer::{Acquirer, AcquirerAnswer, CallAnswer, Reference};
 use till_domain::ids::{MerchantId, PaymentId};
 
 use crate::actions::{ActResult, ShownAction};
@@ -25,6 +25,9 @@ pub trait PlayedAcquirer: Acquirer {
     /// actions that it did not have.
     fn find_action_of_same_payment(&self, id: ActionId) -> AcquirerAnswer<Option<ShownAction>>;
 
+    /// What has become of the authorization of a merchant's payment; none when it was not asked for.
+    fn find_authorization(&self, merchant: MerchantId, payment: PaymentId) -> AcquirerAnswer<Option<CallAnswer>>;
+
     /// The action on the wallet's page to which the text of a QR code leads; none when it is no text of the sandbox's.
     fn find_bill(&self, qr_text: &str) -> AcquirerAnswer<Option<ShownAction>>;
 
@@ -32,7 +35,7 @@ pub trait PlayedAcquirer: Acquirer {
     /// the result. The caller judges the deadline before, by the merchant's time.
     ///
     /// Ask again when the answer fails: if it was recorded, the answer is then [`ActResult::Nothing`].
-    fn act(&self, id: ActionId, outcome: ActionOutcome) -> AcquirerAnswer<ActResult>;
+    fn act_on_page(&self, id: ActionId, outcome: ActionOutcome) -> AcquirerAnswer<ActResult>;
 
     /// Records what the customer of a merchant's payment did, also after the action was canceled: then a success is a
     /// late one, which is sent until its money is given back, and anything else changes nothing at the acquirer.

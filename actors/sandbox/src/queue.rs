@@ -97,10 +97,10 @@ impl RequestQueue {
     pub(super) fn push(&self, request: impl Into<BookTask>) -> PendingAnswer {
         let mut state = self.lock();
         if state.closed {
-            return Err(AcquirerUnavailable::new("the sandbox has stopped"));
+            return Err(AcquirerUnavailable::not_sent("the sandbox has stopped"));
         }
         if state.waiting.len() >= WAITING_MAX {
-            return Err(AcquirerUnavailable::new("too many requests wait for the sandbox"));
+            return Err(AcquirerUnavailable::not_sent("too many requests wait for the sandbox"));
         }
         let (reply, answer) = oneshot::channel();
         state.waiting.push_back(Job { since: Instant::now(), request: request.into(), reply });

@@ -1,61 +1,44 @@
-//! The calls to an acquirer and their results.
+//! The trait of acquirers, and their answers.
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-use till_domain::address_secret::AddressSecret;
-use till_domain::card::CardExpiry;
-use till_domain::command::{AuthorizationResult, Cancellation, EvidenceResult};
-use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId, SessionId};
-use till_domain::money::Money;
-use till_domain::payment::{CaptureMode, Failure};
-use till_domain::session::InstallmentPlan;
-use till_domain::text::Evidence;
-use till_storage::vault::CardNumber;
+use till_domain::command::{AuthenticationResult, EvidenceResult, RequiredAction};
+use till_domain::ids::MerchantId;
+use till_domain::payment::Failure;
 use tokio::sync::mpsc;
 
-use super::reference::Reference;
-use super::security_codes::SecurityCode;
+use super::requests::AcquirerCall;
 
 /// A pending answer. Dropping it does not cancel the call.
 pub type AcquirerAnswer<T> = Pin<Box<dyn Future<Output = Result<T, AcquirerUnavailable>> + Send>>;
 
 /// The party that moves the money of card holders.
 ///
-/// Every call is idempotent by its reference: it is carried out once, and a repeated call gets the same answer as the
-/// first. While a call is pending, a repetition gets its present state. The outcome of a call that times out is
-/// unknown, which is never treated as a failure: the call is repeated under the same reference.
+/// It need not know a repeated call by its reference: Till looks each call up before it makes it again.
 pub trait Acquirer: Send + Sync + 'static {
-    /// Reserves money, and captures it at once when asked to. When the customer must act first, the answer says what to
-    /// do; once the customer has acted, the acquirer sends a late answer, and answers a repeated call with the same.
-    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<AuthorizationResult>;
+    /// Makes a call.
+    ///
+    /// # Errors
+    /// [`AcquirerUnavailable`] when there is no clear answer: its outcome says whether the call may have been carried
+    /// out.
+    fn act(&self, call: AcquirerCall) -> AcquirerAnswer<CallAnswer>;
 
-    /// Cancels the action that the customer was asked for, and with it the authorization that waits for it. An acquirer
-    /// that has authorized by then answers with the approval, and the money is given back.
-    fn cancel(&self, request: CancelRequest) -> AcquirerAnswer<Cancellation>;
+    /// Looks up what has become of a call that was made, or may have been. It changes nothing.
+    ///
+    /// # Errors
+    /// [`AcquirerUnavailable`] when there is no clear answer, whatever its outcome.
+    fn look_up(&self, call: &AcquirerCall) -> AcquirerAnswer<LookedUp>;
 
-    /// Captures reserved money, or a part of it, and releases the rest. An authorization is captured at most once.
-    fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
-
-    /// Releases all the money that was reserved and not captured.
-    fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
-
-    /// Refunds captured money, or a part of it. Further refunds have new references.
-    fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
-
-    /// Sends money to the merchant's own bank account.
-    fn payout(&self, request: PayoutRequest) -> AcquirerAnswer<Completion>;
-
-    /// Submits the evidence of a merchant in a dispute.
-    fn evidence(&self, request: EvidenceRequest) -> AcquirerAnswer<EvidenceResult>;
+    /// True for an acquirer in this process that takes calls and look-ups in order: nothing that was sent before a
+    /// look-up is on its way any more when that is answered, so that [`LookedUp::NotDone`] is final.
+    fn is_in_process(&self) -> bool {
+        false
+    }
 
     /// Registers the receiver of late answers: an acquirer sends one by itself when a pending call has ended, and may
-    /// answer twice. An answer that cannot be sent may be dropped, since every call is repeated until it has ended.
+    /// answer twice. An answer that cannot be sent may be dropped, since every pending call is looked up.
     fn send_late_answers(&self, to: LateAnswers);
-
-    /// Looks up the result of the call that was made under a reference; none when the acquirer has not received it.
-    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<FoundCall>>;
 }
 
 /// The channel to Till for answers that it did not ask for.
@@ -69,165 +52,106 @@ pub struct LateAnswer {
     /// Till's reference of the call.
     pub reference: String,
     /// The answer.
-    pub found: FoundCall,
+    pub answer: CallAnswer,
 }
 
-/// The acquirer gave no answer. The request may have been carried out: its outcome is unknown until the acquirer
-/// answers a repetition under the same reference.
+/// There is no clear answer, so that nothing is known of the call but what the outcome says.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the acquirer gave no answer: {reason}")]
 pub struct AcquirerUnavailable {
+    /// What is known of the call.
+    pub outcome: UnansweredOutcome,
     /// The reason, for the log.
     pub reason: String,
 }
 
 impl AcquirerUnavailable {
-    /// An error with this reason, for the log.
-    pub fn new(reason: impl Into<String>) -> AcquirerUnavailable {
-        AcquirerUnavailable { reason: reason.into() }
+    /// An error after which it is unknown whether the call was carried out.
+    pub fn unknown(reason: impl Into<String>) -> AcquirerUnavailable {
+        AcquirerUnavailable { outcome: UnansweredOutcome::Unknown, reason: reason.into() }
+    }
+
+    /// An error after which the call was surely not carried out.
+    pub fn not_sent(reason: impl Into<String>) -> AcquirerUnavailable {
+        AcquirerUnavailable { outcome: UnansweredOutcome::NotSent, reason: reason.into() }
     }
 }
 
-/// A request to reserve money.
-#[derive(Debug)]
-pub struct AuthorizeRequest {
-    /// Till's reference of the call.
-    pub reference: Reference,
-    /// The merchant of the payment.
-    pub merchant: MerchantId,
-    /// The payment.
-    pub payment: PaymentId,
-    /// The amount.
-    pub money: Money,
-    /// The means of payment.
-    pub instrument: Instrument,
-    /// Automatic when the money is to be captured at once.
-    pub capture: CaptureMode,
-    /// The page of this server to which a customer who acted elsewhere comes back.
-    pub return_path: ReturnPath,
+/// What is known of a call without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnansweredOutcome {
+    /// It may have been carried out, or may still be: it is looked up before it is made again.
+    Unknown,
+    /// It was surely not carried out, and will not be.
+    NotSent,
+    /// The acquirer refused it since there were too many: it was surely not carried out, and may come again.
+    Limited,
 }
 
-/// The page of this server to which a customer who acted elsewhere comes back. Displayed, it is the path below the
-/// server's public address.
-#[derive(Debug, Clone, Copy)]
-pub struct ReturnPath {
-    /// The merchant of the payment.
-    pub merchant: MerchantId,
-    /// The session of the payment.
-    pub session: SessionId,
-    /// The secret of this way back alone, by which it leads to a checkout again.
-    pub secret: AddressSecret,
-}
-
-impl fmt::Display for ReturnPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "/return/{}/{}.{}", self.merchant, self.session, self.secret)
-    }
-}
-
-/// A request to cancel the action that an authorization waits for.
-#[derive(Debug, Clone)]
-pub struct CancelRequest {
-    /// Till's reference of the call.
-    pub reference: Reference,
-    /// Till's reference of the authorization.
-    pub authorization: Reference,
-    /// The merchant of the payment.
-    pub merchant: MerchantId,
-    /// The payment.
-    pub payment: PaymentId,
-    /// The amount of the authorization.
-    pub money: Money,
-    /// True when the customer's time is over; otherwise the customer gave up, or the merchant voided the payment.
-    pub deadline_passed: bool,
-}
-
-/// The means of payment. Secret parts are zeroized when it is dropped.
-#[derive(Debug)]
-pub enum Instrument {
-    /// A card.
-    Card {
-        /// Its number, from the vault.
-        number: CardNumber,
-        /// The last month in which it is valid.
-        expiry: CardExpiry,
-        /// Its security code; none for a saved card, and none after a restart of the process.
-        security_code: Option<SecurityCode>,
-        /// True for a saved card, which its holder has used here before.
-        is_saved: bool,
-    },
-    /// Instalments.
-    Installment {
-        /// The plan.
-        plan: InstallmentPlan,
-    },
-    /// A transfer that a PromptPay QR code asks for.
-    PromptPay,
-    /// A confirmation at the customer's bank.
-    MobileBanking,
-}
-
-/// A request to change an authorization: to capture, void or refund it.
-#[derive(Debug, Clone)]
-pub struct FollowUpRequest {
-    /// Till's reference of the call.
-    pub reference: Reference,
-    /// The acquirer's own reference of the authorization.
-    pub acquirer_reference: String,
-    /// The merchant of the payment.
-    pub merchant: MerchantId,
-    /// The payment.
-    pub payment: PaymentId,
-    /// The amount, in the currency of the authorization. Capture: at most the reserved money. Void: all of it. Refund:
-    /// at most the captured money that is not refunded.
-    pub money: Money,
-}
-
-/// A request to send money to the merchant's own bank account.
-#[derive(Debug, Clone)]
-pub struct PayoutRequest {
-    /// Till's reference of the call.
-    pub reference: Reference,
-    /// The merchant that is paid.
-    pub merchant: MerchantId,
-    /// The payout.
-    pub payout: PayoutId,
-    /// The amount.
-    pub money: Money,
-}
-
-/// The evidence of a merchant in a dispute.
-#[derive(Debug, Clone)]
-pub struct EvidenceRequest {
-    /// Till's reference of the call.
-    pub reference: Reference,
-    /// The acquirer's own reference of the authorization whose money is in dispute.
-    pub acquirer_reference: String,
-    /// The merchant of the payment.
-    pub merchant: MerchantId,
-    /// The dispute.
-    pub dispute: DisputeId,
-    /// The merchant's words.
-    pub evidence: Evidence,
-}
-
-/// The result of a capture, a void, a refund or a payout, if it has ended.
+/// The result of a look-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Completion {
+pub enum LookedUp {
+    /// The call was made, and this is its answer as of now.
+    Found(CallAnswer),
+    /// The call was not carried out. It may still be, as long as its request is on its way.
+    NotDone,
+}
+
+/// The answer to a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallAnswer {
     /// It is done.
-    Done {
-        /// The acquirer's own reference of it.
-        acquirer_reference: String,
-        /// True when captured money is available at once, regardless of the merchant's settlement delay.
-        settles_at_once: bool,
-        /// True when the customer disputes captured money as soon as it is captured.
-        is_disputed: bool,
-    },
+    Done(CallDone),
     /// It is declined, and will not be carried out under this reference.
-    Declined(Failure),
-    /// It is under way, and no money has moved yet: when the call is repeated under the same reference, the acquirer
-    /// answers with its result.
+    Declined {
+        /// The reason.
+        failure: Failure,
+        /// Of an authorization: the authentication of the card, when there was one.
+        authentication: Option<AuthenticationResult>,
+    },
+    /// An authorization waits for its customer, who must act first.
+    NeedsAction(RequiredAction),
+    /// It is under way, and no money has moved yet: a look-up finds its end.
     Pending(Awaited),
+}
+
+/// What was done by a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallDone {
+    /// An authorization was approved; as the answer to a cancellation, before that came.
+    Approved(ApprovedAuthorization),
+    /// The action of a customer was canceled: nothing was charged, and nothing will be.
+    Canceled,
+    /// Money was captured, released, given back or paid out.
+    Moved(MovedMoney),
+    /// Evidence was accepted.
+    EvidenceTaken(EvidenceResult),
+}
+
+/// An approved authorization.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovedAuthorization {
+    /// The acquirer's own reference of it.
+    pub acquirer_reference: String,
+    /// True when it was captured at once.
+    pub captured: bool,
+    /// True when captured money is available at once, regardless of the merchant's settlement delay.
+    pub settles_at_once: bool,
+    /// True when the customer disputes captured money as soon as it is captured.
+    pub is_disputed: bool,
+    /// The authentication of the card, when there was one.
+    pub authentication: Option<AuthenticationResult>,
+}
+
+/// A capture, a void, a refund or a payout that is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedMoney {
+    /// The acquirer's own reference of it.
+    pub acquirer_reference: String,
+    /// True when captured money is available at once, regardless of the merchant's settlement delay.
+    pub settles_at_once: bool,
+    /// True when the customer disputes captured money as soon as it is captured.
+    pub is_disputed: bool,
 }
 
 /// The reason why a call has not ended.
@@ -237,15 +161,4 @@ pub enum Awaited {
     Time,
     /// It waits for a decision of a person, which may never be made.
     Decision,
-}
-
-/// The result of a call that was found by its reference.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FoundCall {
-    /// An authorization.
-    Authorization(AuthorizationResult),
-    /// The cancellation of an action.
-    Cancellation(Cancellation),
-    /// A capture, a void, a refund or a payout.
-    Completion(Completion),
 }

@@ -1,17 +1,21 @@
 //! The promises that every acquirer keeps, as checks for any implementation: they ask it to move money, so give them
-//! play money or a provider's test account.
+//! play money or a provider's test account. An acquirer need not know a repeated call: the checks look a call up before
+//! they make it again.
 
 use till_domain::address_secret::AddressSecret;
-use till_domain::command::{AuthorizationResult, Cancellation, RequiredAction};
+use till_domain::command::RequiredAction;
 use till_domain::ids::{MerchantId, PaymentId, PayoutId, RefundId, SessionId};
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
 
 use super::calls::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, CancelRequest, Completion, FollowUpRequest,
-    FoundCall, Instrument, PayoutRequest, ReturnPath,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, ApprovedAuthorization, CallAnswer, CallDone, LookedUp,
+    UnansweredOutcome,
 };
-use super::reference::{PaymentStep, Reference};
+use super::reference::{NamedCall, PaymentStep, Reference};
+use super::requests::{
+    AcquirerCall, AuthorizeRequest, CancelRequest, FollowUpRequest, Instrument, PayoutRequest, ReturnPath,
+};
 
 /// The acquirer under test, and the means to pay with it.
 pub struct Conformance<'a> {
@@ -29,8 +33,29 @@ pub struct Conformance<'a> {
     pub declined: &'a dyn Fn() -> Instrument,
     /// Makes an instrument that is approved once the customer has acted.
     pub asking: &'a dyn Fn() -> Instrument,
+    /// Makes an instrument that is approved and whose refunds are pending.
+    pub pending: &'a dyn Fn() -> Instrument,
     /// Acts as the customer is asked to, with success.
     pub act: &'a dyn Fn(&RequiredAction) -> AcquirerAnswer<()>,
+    /// Ends a pending refund with success.
+    pub end_refund: &'a dyn Fn(Reference) -> AcquirerAnswer<()>,
+    /// Lets the next call go wrong; false when the acquirer cannot play that.
+    pub next_fault: &'a dyn Fn(CallFault) -> bool,
+    /// Lets the acquirer forget the references of all calls, as far as it knows them for repetitions.
+    pub end_keys: &'a dyn Fn(),
+}
+
+/// A way in which a call goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallFault {
+    /// It is carried out, and its answer is lost.
+    AnswerLost,
+    /// It is lost, and not carried out.
+    RequestLost,
+    /// It is carried out, and the acquirer fails then. It keeps this failure as its answer to every repetition.
+    FailureStored,
+    /// It is surely not sent.
+    NotSent,
 }
 
 /// A promise that was not kept.
@@ -61,41 +86,45 @@ impl Conformance<'_> {
         self.check_refunds().await?;
         self.check_action().await?;
         self.check_canceled_action().await?;
-        self.check_payout().await
+        self.check_payout().await?;
+        for fault in [CallFault::AnswerLost, CallFault::RequestLost, CallFault::FailureStored, CallFault::NotSent] {
+            self.check_fault(fault).await?;
+        }
+        self.check_pending().await?;
+        self.check_ended_keys().await
     }
 
     async fn check_declined(&self) -> Result<(), Unmet> {
         let payment = (self.new_payment)();
-        let ask = || self.acquirer.authorize(self.request(payment, (self.declined)(), CaptureMode::Manual));
-        expect("a call that was never made is not found", &self.find(payment, PaymentStep::Authorize).await?, &None)?;
-        let first = ask().await?;
-        let is_declined = matches!(&first, AuthorizationResult::Declined { failure, .. } if !failure.code.is_empty());
-        require("the declined instrument is declined with a code", is_declined, &first)?;
-        expect("a repeated authorization is answered as the first", &ask().await?, &first)?;
-        let found = Some(FoundCall::Authorization(first));
-        expect("an authorization is found by its reference", &self.find(payment, PaymentStep::Authorize).await?, &found)
+        let call = || self.authorize(payment, (self.declined)(), CaptureMode::Manual);
+        self.expect_not_done(&call()).await?;
+        let answer = self.make(call()).await?;
+        let is_declined = matches!(&answer, CallAnswer::Declined { failure, .. } if !failure.code.is_empty());
+        require("the declined instrument is declined with a code", is_declined, &answer)?;
+        self.expect_found(&call(), answer).await
     }
 
     async fn check_capture(&self) -> Result<(), Unmet> {
         let (payment, own) = self.authorized(CaptureMode::Manual).await?;
-        let capture = || self.acquirer.capture(self.follow_up(payment, PaymentStep::Capture, &own, self.money));
-        let first = capture().await?;
-        require("a capture of all that is authorized is done", is_done(&first), &first)?;
-        expect("a repeated capture is answered as the first", &capture().await?, &first)?;
-        let found = Some(FoundCall::Completion(first));
-        expect("a capture is found by its reference", &self.find(payment, PaymentStep::Capture).await?, &found)?;
-        let void = self.acquirer.void(self.follow_up(payment, PaymentStep::Void, &own, self.money)).await?;
-        require("a captured authorization is not voided", !is_done(&void), &void)
+        let capture = || AcquirerCall::Capture(self.follow_up(payment, PaymentStep::Capture, &own, self.money));
+        self.expect_not_done(&capture()).await?;
+        let answer = self.make(capture()).await?;
+        require("a capture of all that is authorized is done", is_moved(&answer), &answer)?;
+        self.expect_found(&capture(), answer).await?;
+        let void = AcquirerCall::Void(self.follow_up(payment, PaymentStep::Void, &own, self.money));
+        let void = self.make(void).await?;
+        require("a captured authorization is not voided", !is_moved(&void), &void)
     }
 
     async fn check_void(&self) -> Result<(), Unmet> {
         let (payment, own) = self.authorized(CaptureMode::Manual).await?;
-        let void = || self.acquirer.void(self.follow_up(payment, PaymentStep::Void, &own, self.money));
-        let first = void().await?;
-        require("a void of an authorization that is not captured is done", is_done(&first), &first)?;
-        expect("a repeated void is answered as the first", &void().await?, &first)?;
-        let capture = self.acquirer.capture(self.follow_up(payment, PaymentStep::Capture, &own, self.money)).await?;
-        require("a voided authorization is not captured", !is_done(&capture), &capture)
+        let void = || AcquirerCall::Void(self.follow_up(payment, PaymentStep::Void, &own, self.money));
+        let answer = self.make(void()).await?;
+        require("a void of an authorization that is not captured is done", is_moved(&answer), &answer)?;
+        self.expect_found(&void(), answer).await?;
+        let capture = AcquirerCall::Capture(self.follow_up(payment, PaymentStep::Capture, &own, self.money));
+        let capture = self.make(capture).await?;
+        require("a voided authorization is not captured", !is_moved(&capture), &capture)
     }
 
     async fn check_refunds(&self) -> Result<(), Unmet> {
@@ -105,111 +134,166 @@ impl Conformance<'_> {
         let (Some(one), Some(rest)) = (one, rest.map(|amount| Money { amount, ..self.money })) else {
             return require("two minor units are paid at least", false, &self.money);
         };
-        let refund = |step, money| self.acquirer.refund(self.follow_up(payment, step, &own, money));
+        let refund = |step, money| AcquirerCall::Refund(self.follow_up(payment, step, &own, money));
         let (first, second, third) = (self.refund_step(), self.refund_step(), self.refund_step());
-        let (of_one, of_rest) = (refund(first, one), refund(second, rest));
+        let of_one = self.acquirer.act(refund(first, one));
+        let of_rest = self.acquirer.act(refund(second, rest));
         let (of_one, of_rest) = (of_one.await?, of_rest.await?);
-        let both = is_done(&of_one) && is_done(&of_rest);
+        let both = is_moved(&of_one) && is_moved(&of_rest);
         require("two refunds may be under way at once", both, &(&of_one, &of_rest))?;
-        expect("a repeated refund is answered as the first", &refund(first, one).await?, &of_one)?;
-        let more = refund(third, one).await?;
-        require("no more is refunded than was captured", !is_done(&more), &more)
+        self.expect_found(&refund(first, one), of_one).await?;
+        self.expect_not_done(&refund(third, one)).await?;
+        let more = self.make(refund(third, one)).await?;
+        require("no more is refunded than was captured", !is_moved(&more), &more)
     }
 
     /// A payment that waits for its customer, and what the customer is asked to do.
     async fn asked(&self) -> Result<(PaymentId, RequiredAction), Unmet> {
         let payment = (self.new_payment)();
-        let answer = self.ask_again(payment).await?;
-        let AuthorizationResult::NeedsAction(required) = answer else {
+        let answer = self.make(self.asking(payment)).await?;
+        let CallAnswer::NeedsAction(required) = answer else {
             let promise = "the asking instrument needs an action of the customer";
             return Err(Unmet::Promise { promise, answer: format!("{answer:?}") });
         };
-        let again = AuthorizationResult::NeedsAction(required.clone());
-        expect("a repeated authorization asks for the same action", &self.ask_again(payment).await?, &again)?;
-        let found = Some(FoundCall::Authorization(again));
-        expect("a waiting authorization is found", &self.find(payment, PaymentStep::Authorize).await?, &found)?;
+        self.expect_found(&self.asking(payment), CallAnswer::NeedsAction(required.clone())).await?;
         Ok((payment, required))
     }
 
-    async fn ask_again(&self, payment: PaymentId) -> Result<AuthorizationResult, Unmet> {
-        Ok(self.acquirer.authorize(self.request(payment, (self.asking)(), CaptureMode::Automatic)).await?)
+    fn asking(&self, payment: PaymentId) -> AcquirerCall {
+        self.authorize(payment, (self.asking)(), CaptureMode::Automatic)
     }
 
     async fn check_action(&self) -> Result<(), Unmet> {
         let (payment, required) = self.asked().await?;
         (self.act)(&required).await?;
-        let approval = self.ask_again(payment).await?;
-        let is_approved = matches!(approval, AuthorizationResult::Approved { .. });
-        require("the repeated call is approved once the customer has acted", is_approved, &approval)?;
-        let canceled = self.cancel(payment).await?;
-        expect("an action that was taken is not canceled", &canceled, &Cancellation::TooLate(approval))
+        let found = self.look_up(&self.asking(payment)).await?;
+        let LookedUp::Found(approval @ CallAnswer::Done(CallDone::Approved(_))) = found else {
+            return require("an authorization is approved once the customer has acted", false, &found);
+        };
+        let canceled = self.make(self.cancel(payment)).await?;
+        expect("an action that was taken is not canceled", &canceled, &approval)?;
+        self.expect_found(&self.cancel(payment), approval).await
     }
 
     async fn check_canceled_action(&self) -> Result<(), Unmet> {
         let (payment, required) = self.asked().await?;
-        expect("an open action is canceled", &self.cancel(payment).await?, &Cancellation::Canceled)?;
-        expect("a repeated cancellation is answered alike", &self.cancel(payment).await?, &Cancellation::Canceled)?;
+        let canceled = CallAnswer::Done(CallDone::Canceled);
+        expect("an open action is canceled", &self.make(self.cancel(payment)).await?, &canceled)?;
+        self.expect_found(&self.cancel(payment), canceled).await?;
         (self.act)(&required).await?;
-        let answer = self.ask_again(payment).await?;
-        let is_declined = matches!(answer, AuthorizationResult::Declined { .. });
-        require("a canceled authorization is declined", is_declined, &answer)
-    }
-
-    async fn cancel(&self, payment: PaymentId) -> Result<Cancellation, Unmet> {
-        let reference = |step| Reference::new(payment, step);
-        let (reference, authorization) = (reference(PaymentStep::Cancel), reference(PaymentStep::Authorize));
-        let (merchant, money, deadline_passed) = (self.merchant, self.money, false);
-        let request = CancelRequest { reference, authorization, merchant, payment, money, deadline_passed };
-        Ok(self.acquirer.cancel(request).await?)
+        let found = self.look_up(&self.asking(payment)).await?;
+        let is_declined = matches!(found, LookedUp::Found(CallAnswer::Declined { .. }));
+        require("a canceled authorization is declined", is_declined, &found)
     }
 
     async fn check_payout(&self) -> Result<(), Unmet> {
         let payout = PayoutId::from_raw((self.new_payment)().raw());
-        let reference = Reference::of_payout(payout);
-        let (merchant, money) = (self.merchant, self.money);
-        let request = || PayoutRequest { reference: reference.clone(), merchant, payout, money };
-        let found = || self.acquirer.find(merchant, reference.clone());
-        expect("a payout that was never asked for is not found", &found().await?, &None)?;
-        let first = self.acquirer.payout(request()).await?;
-        require("a payout is paid", is_done(&first), &first)?;
-        expect("a repeated payout is answered as the first", &self.acquirer.payout(request()).await?, &first)?;
-        expect("a payout is found by its reference", &found().await?, &Some(FoundCall::Completion(first)))
+        let (reference, merchant, money) = (Reference::of_payout(payout), self.merchant, self.money);
+        let call = || AcquirerCall::Payout(PayoutRequest { reference: reference.clone(), merchant, payout, money });
+        self.expect_not_done(&call()).await?;
+        let answer = self.make(call()).await?;
+        require("a payout is paid", is_moved(&answer), &answer)?;
+        self.expect_found(&call(), answer).await
+    }
+
+    /// A capture that goes wrong is found when it was carried out, and can be made again when it was not.
+    async fn check_fault(&self, fault: CallFault) -> Result<(), Unmet> {
+        let (outcome, is_carried_out) = match fault {
+            CallFault::AnswerLost | CallFault::FailureStored => (UnansweredOutcome::Unknown, true),
+            CallFault::RequestLost => (UnansweredOutcome::Unknown, false),
+            CallFault::NotSent => (UnansweredOutcome::NotSent, false),
+        };
+        let (payment, own) = self.authorized(CaptureMode::Manual).await?;
+        let capture = || AcquirerCall::Capture(self.follow_up(payment, PaymentStep::Capture, &own, self.money));
+        if !(self.next_fault)(fault) {
+            return Ok(());
+        }
+        let answer = self.acquirer.act(capture()).await;
+        let is_such = answer.as_ref().is_err_and(|error| error.outcome == outcome);
+        require("a call that goes wrong is not answered, and tells what is known", is_such, &answer)?;
+        if !is_carried_out {
+            self.expect_not_done(&capture()).await?;
+            self.make(capture()).await?;
+        }
+        let found = self.look_up(&capture()).await?;
+        let is_done = matches!(&found, LookedUp::Found(answer) if is_moved(answer));
+        require("a capture that was carried out is found", is_done, &found)
+    }
+
+    /// A refund that stays pending is found as pending, until it ends.
+    async fn check_pending(&self) -> Result<(), Unmet> {
+        let payment = (self.new_payment)();
+        let approved = self.make(self.authorize(payment, (self.pending)(), CaptureMode::Automatic)).await?;
+        let own = own_reference(approved)?;
+        let step = self.refund_step();
+        let refund = || AcquirerCall::Refund(self.follow_up(payment, step, &own, self.money));
+        let answer = self.make(refund()).await?;
+        require("the refund is pending", matches!(answer, CallAnswer::Pending(_)), &answer)?;
+        for _ in 0..3 {
+            self.expect_found(&refund(), answer.clone()).await?;
+        }
+        (self.end_refund)(Reference::new(payment, step)).await?;
+        let found = self.look_up(&refund()).await?;
+        let is_done = matches!(&found, LookedUp::Found(answer) if is_moved(answer));
+        require("a pending refund is found as done once it has ended", is_done, &found)
+    }
+
+    /// A refund is found when the acquirer would carry out a repetition as a further one.
+    async fn check_ended_keys(&self) -> Result<(), Unmet> {
+        let (payment, own) = self.authorized(CaptureMode::Automatic).await?;
+        let step = self.refund_step();
+        let refund = || AcquirerCall::Refund(self.follow_up(payment, step, &own, self.money));
+        let answer = self.make(refund()).await?;
+        (self.end_keys)();
+        self.expect_found(&refund(), answer).await
+    }
+
+    async fn make(&self, call: AcquirerCall) -> Result<CallAnswer, Unmet> {
+        Ok(self.acquirer.act(call).await?)
+    }
+
+    async fn look_up(&self, call: &AcquirerCall) -> Result<LookedUp, Unmet> {
+        Ok(self.acquirer.look_up(call).await?)
+    }
+
+    async fn expect_not_done(&self, call: &AcquirerCall) -> Result<(), Unmet> {
+        expect("a call that was not carried out is not found", &self.look_up(call).await?, &LookedUp::NotDone)
+    }
+
+    async fn expect_found(&self, call: &AcquirerCall, answer: CallAnswer) -> Result<(), Unmet> {
+        expect("a call is found with its answer", &self.look_up(call).await?, &LookedUp::Found(answer))
     }
 
     /// A payment that was authorized, and the acquirer's own reference of it.
     async fn authorized(&self, capture: CaptureMode) -> Result<(PaymentId, String), Unmet> {
         let payment = (self.new_payment)();
-        let answer = self.acquirer.authorize(self.request(payment, (self.approved)(), capture)).await?;
-        match &answer {
-            AuthorizationResult::Approved { acquirer_reference, captured, .. }
-                if *captured == (capture == CaptureMode::Automatic) =>
-            {
-                Ok((payment, acquirer_reference.clone()))
-            }
-            AuthorizationResult::Approved { .. }
-            | AuthorizationResult::NeedsAction(_)
-            | AuthorizationResult::Processing
-            | AuthorizationResult::Declined { .. } => {
-                let promise = "the approved instrument is approved, and captured when it was to be";
-                Err(Unmet::Promise { promise, answer: format!("{answer:?}") })
-            }
-        }
-    }
-
-    async fn find(&self, payment: PaymentId, step: PaymentStep) -> Result<Option<FoundCall>, Unmet> {
-        Ok(self.acquirer.find(self.merchant, Reference::new(payment, step)).await?)
+        let answer = self.make(self.authorize(payment, (self.approved)(), capture)).await?;
+        let CallAnswer::Done(CallDone::Approved(ApprovedAuthorization { captured, .. })) = &answer else {
+            return require("the approved instrument is approved", false, &answer).and(Ok((payment, String::new())));
+        };
+        let is_as_asked = *captured == (capture == CaptureMode::Automatic);
+        require("an authorization is captured when it was to be", is_as_asked, &answer)?;
+        Ok((payment, own_reference(answer)?))
     }
 
     fn refund_step(&self) -> PaymentStep {
         PaymentStep::Refund(RefundId::from_raw((self.new_payment)().raw()))
     }
 
-    fn request(&self, payment: PaymentId, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
+    fn authorize(&self, payment: PaymentId, instrument: Instrument, capture: CaptureMode) -> AcquirerCall {
         let reference = Reference::new(payment, PaymentStep::Authorize);
-        let (merchant, money) = (self.merchant, self.money);
+        let (merchant, money, instrument) = (self.merchant, self.money, Some(instrument));
         let secret = AddressSecret::from_bytes(payment.raw().to_bytes());
         let return_path = ReturnPath { merchant, session: SessionId::from_raw(payment.raw()), secret };
-        AuthorizeRequest { reference, merchant, payment, money, instrument, capture, return_path }
+        let request = AuthorizeRequest { reference, merchant, payment, money, instrument, capture, return_path };
+        AcquirerCall::Authorize(request)
+    }
+
+    fn cancel(&self, payment: PaymentId) -> AcquirerCall {
+        let reference = |step| NamedCall::first(payment, step).reference();
+        let (reference, authorization) = (reference(PaymentStep::Cancel), reference(PaymentStep::Authorize));
+        let (merchant, money, deadline_passed) = (self.merchant, self.money, false);
+        AcquirerCall::Cancel(CancelRequest { reference, authorization, merchant, payment, money, deadline_passed })
     }
 
     fn follow_up(&self, payment: PaymentId, step: PaymentStep, own: &str, money: Money) -> FollowUpRequest {
@@ -218,8 +302,16 @@ impl Conformance<'_> {
     }
 }
 
-fn is_done(completion: &Completion) -> bool {
-    matches!(completion, Completion::Done { .. })
+/// The acquirer's own reference of an approved authorization.
+fn own_reference(answer: CallAnswer) -> Result<String, Unmet> {
+    match answer {
+        CallAnswer::Done(CallDone::Approved(approved)) => Ok(approved.acquirer_reference),
+        other => require("the instrument is approved", false, &other).and(Ok(String::new())),
+    }
+}
+
+fn is_moved(answer: &CallAnswer) -> bool {
+    matches!(answer, CallAnswer::Done(CallDone::Moved(_)))
 }
 
 fn expect<T: PartialEq + std::fmt::Debug>(promise: &'static str, answer: &T, expected: &T) -> Result<(), Unmet> {

@@ -3,10 +3,15 @@
 mod calls;
 pub mod conformance;
 mod reference;
+mod requests;
 pub mod security_codes;
 
 pub use calls::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, Awaited, CancelRequest, Completion,
-    EvidenceRequest, FollowUpRequest, FoundCall, Instrument, LateAnswer, LateAnswers, PayoutRequest, ReturnPath,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, ApprovedAuthorization, Awaited, CallAnswer, CallDone, LateAnswer,
+    LateAnswers, LookedUp, MovedMoney, UnansweredOutcome,
 };
 pub use reference::{NamedCall, PaymentStep, Reference, UnknownReference};
+pub use requests::{
+    AcquirerCall, AuthorizeRequest, CancelRequest, EvidenceRequest, FollowUpRequest, Instrument, PayoutRequest,
+    ReturnPath,
+};

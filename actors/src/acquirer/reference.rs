@@ -3,13 +3,18 @@
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
+use till_domain::effect::EffectId;
 use till_domain::ids::{DisputeId, PaymentId, PayoutId, RefundId};
+use till_domain::open_call::OpenCall;
 
 /// Limit of the length of a reference, in bytes.
 const LEN_MAX: usize = 64;
 
 /// The step of a payout.
 const PAY: &str = "pay";
+
+/// The step of a dispute.
+const EVIDENCE: &str = "evidence";
 
 /// The attempt whose reference has no number.
 const FIRST_ATTEMPT: u32 = 1;
@@ -67,10 +72,10 @@ impl Reference {
         Reference(format!("{payout}/{PAY}"))
     }
 
-    /// The reference of the one call that submits the evidence of a dispute. It has no late answers.
+    /// The reference of the one call that submits the evidence of a dispute.
     #[must_use]
     pub fn of_evidence(dispute: DisputeId) -> Reference {
-        Reference(format!("{dispute}/evidence"))
+        Reference(format!("{dispute}/{EVIDENCE}"))
     }
 
     /// The text that the acquirer gets.
@@ -100,6 +105,39 @@ pub enum NamedCall {
     },
     /// A payout.
     Payout(PayoutId),
+    /// The evidence of a dispute.
+    Evidence(DisputeId),
+}
+
+impl NamedCall {
+    /// The first attempt at a step of a payment.
+    #[must_use]
+    pub const fn first(payment: PaymentId, step: PaymentStep) -> NamedCall {
+        NamedCall::Payment { payment, step, attempt: FIRST_ATTEMPT }
+    }
+
+    /// The reference that names it.
+    #[must_use]
+    pub fn reference(self) -> Reference {
+        match self {
+            NamedCall::Payment { payment, step, attempt } => Reference::of_attempt(payment, step, attempt),
+            NamedCall::Payout(payout) => Reference::of_payout(payout),
+            NamedCall::Evidence(dispute) => Reference::of_evidence(dispute),
+        }
+    }
+
+    /// The open call that it is about.
+    #[must_use]
+    pub const fn open_call(self) -> OpenCall {
+        match self {
+            NamedCall::Payment { payment: payment_id, step: PaymentStep::Refund(refund_id), attempt: _ } => {
+                OpenCall::Payment(EffectId { payment_id, refund_id: Some(refund_id) })
+            }
+            NamedCall::Payment { payment, step: _, attempt: _ } => OpenCall::Payment(EffectId::operation(payment)),
+            NamedCall::Payout(payout) => OpenCall::Payout(payout),
+            NamedCall::Evidence(dispute) => OpenCall::Evidence(dispute),
+        }
+    }
 }
 
 /// The text is not one of our references.
@@ -111,9 +149,11 @@ impl FromStr for NamedCall {
     type Err = UnknownReference;
 
     fn from_str(text: &str) -> Result<NamedCall, UnknownReference> {
-        let payout = text.strip_suffix(PAY).and_then(|text| text.strip_suffix('/')).and_then(|id| id.parse().ok());
-        if let Some(payout) = payout {
-            return Ok(NamedCall::Payout(payout));
+        if let Some((id, PAY)) = text.split_once('/') {
+            return id.parse().map(NamedCall::Payout).map_err(|_| UnknownReference);
+        }
+        if let Some((id, EVIDENCE)) = text.split_once('/') {
+            return id.parse().map(NamedCall::Evidence).map_err(|_| UnknownReference);
         }
         let mut parts = text.split('/');
         let payment = parts.next().and_then(|id| id.parse().ok()).ok_or(UnknownReference)?;
@@ -129,7 +169,7 @@ impl FromStr for NamedCall {
         let attempt = parts.next().map_or(Ok(FIRST_ATTEMPT), str::parse).map_err(|_| UnknownReference)?;
         let call = NamedCall::Payment { payment, step, attempt };
         // Every call has one reference, so no other text is accepted for it.
-        let is_its_own = Reference::of_attempt(payment, step, attempt).as_str() == text;
+        let is_its_own = call.reference().as_str() == text;
         if is_its_own { Ok(call) } else { Err(UnknownReference) }
     }
 }
@@ -184,6 +224,9 @@ mod tests {
             (text.as_str(), text.parse()),
             ("pyo_01h2e8kqvbfwea724h75qc655w/pay", Ok(NamedCall::Payout(payout)))
         );
+        let dispute = DisputeId::from_raw(payment.raw());
+        let text = Reference::of_evidence(dispute).into_text();
+        assert_eq!(text.parse(), Ok(NamedCall::Evidence(dispute)), "{text}");
         for text in [format!("{payout}"), format!("{payout}/"), format!("{payout}/pay/2"), format!("{payment}/pay")] {
             assert_eq!(text.parse::<NamedCall>(), Err(UnknownReference), "{text}");
         }

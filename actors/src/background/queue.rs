@@ -131,9 +131,9 @@ impl<S: Copy + Ord, P> WorkQueue<S, P> {
         self.state.lock().entries.values().filter(|entry| !entry.pause.is_zero()).count()
     }
 
-    /// Calls `see` with every subject, the instant at which it was added, and the one at which it is due.
-    pub(crate) fn each(&self, mut see: impl FnMut(S, Instant, Millis)) {
-        self.state.lock().entries.iter().for_each(|(subject, entry)| see(*subject, entry.since, entry.due));
+    /// Calls `see` with every subject and the instant at which it was added.
+    pub(crate) fn each(&self, mut see: impl FnMut(S, Instant)) {
+        self.state.lock().entries.iter().for_each(|(subject, entry)| see(*subject, entry.since));
     }
 
     /// The earliest instant at which a subject is or was due. Reads every subject.
@@ -154,6 +154,7 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
             SubjectState::Waiting(number) if due < entry.due => {
                 self.waiting.by_due.remove(&(entry.due, number, subject));
                 (entry.due, entry.progress) = (due, self.waiting.push(subject, due));
+                entry.since = Instant::now();
             }
             SubjectState::Waiting(_) => {}
             SubjectState::Served(again) => entry.progress = SubjectState::Served(earliest(again, Some(due))),
@@ -185,7 +186,9 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
         let SubjectState::Served(again) = entry.progress else { return };
         match earliest(again, next) {
             Some(due) => {
-                (entry.since, entry.due, entry.pause) = (now, due, Duration::ZERO);
+                // What was added meanwhile is new. Otherwise the same work goes on.
+                entry.since = if again.is_some() { now } else { entry.since };
+                (entry.due, entry.pause) = (due, Duration::ZERO);
                 entry.progress = self.waiting.push(subject, due);
             }
             None => _ = self.entries.remove(&subject),
@@ -222,7 +225,7 @@ mod tests {
 
     fn subjects(queue: &WorkQueue<char>) -> usize {
         let mut count = 0;
-        queue.each(|_, _, _| count += 1);
+        queue.each(|_, _| count += 1);
         count
     }
 
@@ -343,9 +346,8 @@ mod tests {
         let (queue, now) = queue();
         let oldest = || {
             let mut oldest: Option<(Instant, char)> = None;
-            queue.each(|subject, since, _| {
-                oldest = Some(oldest.map_or((since, subject), |old| old.min((since, subject))))
-            });
+            queue
+                .each(|subject, since| oldest = Some(oldest.map_or((since, subject), |old| old.min((since, subject)))));
             oldest
         };
         assert_eq!((oldest(), queue.earliest_due()), (None, None));
@@ -356,7 +358,12 @@ mod tests {
         assert_eq!(take(&queue, 3, now), Some('a'));
         assert_eq!((oldest(), queue.earliest_due()), (first, Some(Millis(1))));
         queue.finish('a', Some(Millis(9)), Instant::now());
-        assert!(oldest() > first);
+        assert_eq!(oldest(), first, "its work goes on");
+        assert_eq!(take(&queue, 9, now), Some('b'));
+        assert_eq!(take(&queue, 9, now), Some('a'));
+        queue.add('a', Millis(9), None);
+        queue.finish('a', None, Instant::now());
+        assert!(oldest() > first, "what was added meanwhile is new");
         assert_eq!(queue.earliest_due(), Some(Millis(2)));
     }
 }

@@ -1,15 +1,19 @@
-//! Effects: calls to acquirers that must happen. Each is made at least once, and its result is recorded.
+//! Effects: calls to acquirers that must happen. Each is looked up before it is made again, and its result is recorded.
 
-mod call;
+mod calls;
+mod caller;
 mod decided_calls;
 mod late_answers;
 mod open;
 mod runner;
+mod times;
 
-pub(crate) use call::AcquirerCaller;
-pub use call::Acquirers;
+pub(crate) use caller::AcquirerCaller;
+pub use caller::Acquirers;
+pub(crate) use calls::CallSources;
+pub use calls::call_kinds;
 pub use decided_calls::DecidedCalls;
-pub(crate) use decided_calls::decided_call;
 pub(crate) use late_answers::{LATE_ANSWERS_WAITING_MAX, record_late_answers};
 pub use open::{AGES_SECONDS, OldestOpen, OpenEffects};
 pub(crate) use runner::EffectRunner;
+pub use times::CallTimes;

@@ -1,30 +1,28 @@
-//! The runner: it carries out open effects and submits their results, which the merchant's actor records.
+//! The runner: it carries out open effects and submits their results, which the merchant's actor records. A call that
+//! was made before, or may have been, is looked up first, and made again only when it is surely not done.
 
 use std::sync::Arc;
-use std::time::Duration;
-use till_domain::command::{AuthorizationResult, Command};
+use std::time::{Duration, Instant};
+use till_domain::command::Command;
 use till_domain::effect::EffectId;
 use till_domain::ids::MerchantId;
 use till_domain::open_call::OpenCall;
 use till_domain::payment::{Payment, PaymentStatus};
+use till_domain::records::{Payments, Rows};
 use till_domain::session::Instrument;
 use till_domain::time::Millis;
 use tracing::field::display;
 
-use super::call::{AcquirerCaller, NoResult};
-use crate::background::{BackgroundWork, Retry, Served};
+use super::caller::{AcquirerCaller, in_time};
+use super::calls::{Judged, NoResult, OpenRows, PlannedCall, plan};
+use crate::acquirer::{Acquirer, AcquirerCall, CallAnswer, LookedUp, NamedCall, UnansweredOutcome};
+use crate::background::{BackgroundWork, Retry, Served, WorkError};
 use crate::merchant::{Admission, Registry, SharedContext};
-use crate::outbox::PreparedCall;
-
-/// Time without an answer after which a call is unknown, and is repeated.
-const CALL_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Seconds between two calls for an authorization that waits for its customer.
-const ASK_AGAIN_SECONDS: u64 = 30;
+use crate::outbox::{MadeCall, MadeCalls, PreparedCall};
 
 /// Carries open effects out.
 pub(crate) struct EffectRunner {
-    pub(crate) caller: AcquirerCaller,
+    pub(crate) caller: Arc<AcquirerCaller>,
     pub(crate) registry: Arc<Registry>,
 }
 
@@ -35,17 +33,45 @@ impl BackgroundWork for EffectRunner {
     const SERVED_MAX: usize = 1_024;
     const RETRY: Retry = Retry { pause_first: Duration::from_millis(100), pause_max: Duration::from_secs(30) };
 
-    async fn serve(&self, subject: (MerchantId, OpenCall), _: Millis, prepared: Option<PreparedCall>) -> Served {
-        let (merchant_id, call) = subject;
-        let command = match call {
-            OpenCall::Payment(effect_id) => return self.serve_payment(merchant_id, effect_id, prepared).await,
-            OpenCall::Payout(payout_id) => in_time(self.caller.pay_out(merchant_id, payout_id)).await?,
-            OpenCall::Evidence(dispute_id) => in_time(self.caller.submit_evidence(merchant_id, dispute_id)).await?,
+    async fn serve(&self, key: (MerchantId, OpenCall), _: Millis, prepared: Option<PreparedCall>) -> Served {
+        let (merchant, call) = key;
+        let open = match prepared.map(PreparedCall::into_rows) {
+            Some((effect, payment)) => Some(OpenRows::Payment(effect, payment)),
+            None => self.caller.sources.open(merchant, call)?,
         };
-        if let Some(command) = command {
-            self.registry.carry_out(merchant_id, command, Admission::Always).await?;
+        let Some(open) = open else { return self.close(key) };
+        let answered = self.answer(key, &open).await;
+        if answered.is_err() {
+            self.expire_overdue(merchant, &open).await?;
         }
-        Ok(None)
+        let (name, judged) = answered?;
+        match judged {
+            Judged::Ended(command) => {
+                self.record(merchant, command).await?;
+                self.made_calls().forget(key);
+                self.forget_security_code(open.payment());
+                Ok(None)
+            }
+            Judged::AwaitsCustomer(command) => {
+                self.record(merchant, command).await?;
+                self.made_calls().note(key, name, Some(MadeCall::AwaitsCustomer));
+                self.expire_overdue(merchant, &open).await?;
+                Ok(Some(self.time_after(self.caller.times.customer_asked_again)))
+            }
+            Judged::Pending => {
+                let last = match self.made_calls().find(key, name) {
+                    Some(MadeCall::Pending(last)) => Some(last),
+                    Some(MadeCall::Unanswered(_) | MadeCall::AwaitsCustomer) | None => None,
+                };
+                if last.is_none() {
+                    let reference = name.reference();
+                    tracing::info!(merchant_id = %merchant, %reference, "a call is pending at the acquirer");
+                }
+                let next = self.caller.times.next_pending(last);
+                self.made_calls().note(key, name, Some(MadeCall::Pending(next)));
+                Ok(Some(self.time_after(next)))
+            }
+        }
     }
 
     fn warn((merchant_id, call): (MerchantId, OpenCall), reason: &str) {
@@ -62,68 +88,101 @@ impl BackgroundWork for EffectRunner {
 }
 
 impl EffectRunner {
-    async fn serve_payment(
-        &self,
-        merchant_id: MerchantId,
-        effect_id: EffectId,
-        prepared: Option<PreparedCall>,
-    ) -> Served {
-        let (effect, payment) = match prepared.map(PreparedCall::into_rows) {
-            Some((effect, payment)) => (Some(effect), payment),
-            None => self.caller.read(merchant_id, effect_id)?,
+    /// Finds or makes the call of an open effect, and judges its answer.
+    async fn answer(&self, key: (MerchantId, OpenCall), open: &OpenRows) -> Result<(NamedCall, Judged), NoResult> {
+        let acquirer = self.caller.acquirer(open.acquirer())?;
+        let (kind, planned) = plan(&self.caller.sources, key.0, open)?;
+        let PlannedCall { name, call, unless_made, may_await_decision: _ } = planned;
+        let made = self.made_calls().find(key, name);
+        let judge = |answer| {
+            let unfit = || NoResult::Unanswered("its answer is not one to this call".to_owned());
+            Ok((name, kind.judge(key.0, name, answer).ok_or_else(unfit)?))
         };
-        if let Some(effect) = effect {
-            let answer = in_time(self.caller.call(merchant_id, &effect, &payment)).await;
-            if answer.is_err() && self.is_overdue(merchant_id, &payment) {
-                let command = Command::ExpirePayment(payment.id);
-                self.registry.carry_out(merchant_id, command, Admission::Always).await?;
+        if made.is_some() || unless_made.is_some() {
+            if let LookedUp::Found(answer) = in_time(self.caller.times.look_up, acquirer.look_up(&call)).await? {
+                return judge(answer);
             }
-            let command = answer?;
-            let awaits = awaits_customer(&command);
-            self.registry.carry_out(merchant_id, command, Admission::Always).await?;
-            if awaits {
-                return self.ask_again_later(merchant_id, &payment).await;
+            if self.may_be_on_its_way(acquirer, made) {
+                return Err(NoResult::MayBeOnItsWay);
             }
         }
-        self.forget_security_code(&payment);
+        match unless_made {
+            Some(command) => Ok((name, Judged::Ended(command))),
+            None => judge(self.act(acquirer, call, key, name, made).await?),
+        }
+    }
+
+    /// True when a request without answer may still be carried out.
+    fn may_be_on_its_way(&self, acquirer: &dyn Acquirer, made: Option<MadeCall>) -> bool {
+        let on_its_way = |since: Instant| !acquirer.is_in_process() && since.elapsed() < self.caller.times.on_its_way;
+        match made {
+            Some(MadeCall::Unanswered(since)) => on_its_way(since),
+            Some(MadeCall::Pending(_) | MadeCall::AwaitsCustomer) | None => false,
+        }
+    }
+
+    /// Makes a call. From before it until its result is recorded it counts as made, whatever becomes of it.
+    async fn act(
+        &self,
+        acquirer: &dyn Acquirer,
+        call: AcquirerCall,
+        key: (MerchantId, OpenCall),
+        name: NamedCall,
+        before: Option<MadeCall>,
+    ) -> Result<CallAnswer, NoResult> {
+        let note = |made| self.made_calls().note(key, name, made);
+        note(Some(MadeCall::Unanswered(Instant::now())));
+        let answer = in_time(self.caller.times.call, acquirer.act(call)).await;
+        match answer.as_ref().map_err(|error| error.outcome) {
+            Ok(_) => {}
+            Err(UnansweredOutcome::Unknown) => note(Some(MadeCall::Unanswered(Instant::now()))),
+            Err(UnansweredOutcome::NotSent | UnansweredOutcome::Limited) => note(before),
+        }
+        Ok(answer?)
+    }
+
+    fn made_calls(&self) -> &MadeCalls {
+        &self.registry.shared().outbox.effects.made
+    }
+
+    async fn record(&self, merchant: MerchantId, command: Command) -> Result<(), WorkError> {
+        self.registry.carry_out(merchant, command, Admission::Always).await?;
+        Ok(())
+    }
+
+    fn time_after(&self, pause: Duration) -> Millis {
+        self.registry.shared().clock.now().plus_seconds(pause.as_secs())
+    }
+
+    /// Ends the work of a call that is not open any more.
+    fn close(&self, key: (MerchantId, OpenCall)) -> Served {
+        let (merchant, call) = key;
+        self.made_calls().forget(key);
+        if let OpenCall::Payment(EffectId { payment_id, refund_id: _ }) = call {
+            self.forget_security_code(self.caller.sources.reader(merchant).get::<Payments>(payment_id)?.as_ref());
+        }
         Ok(None)
     }
 
-    /// Asks the acquirer again after a while, in case that its late answer gets lost.
-    async fn ask_again_later(&self, merchant_id: MerchantId, payment: &Payment) -> Served {
-        if self.is_overdue(merchant_id, payment) {
-            let command = Command::ExpirePayment(payment.id);
-            self.registry.carry_out(merchant_id, command, Admission::Always).await?;
+    /// Expires a payment that the acquirer has left without an answer for too long. Its call goes on nevertheless.
+    async fn expire_overdue(&self, merchant: MerchantId, open: &OpenRows) -> Result<(), WorkError> {
+        match open.payment().filter(|payment| self.is_overdue(merchant, payment)) {
+            Some(payment) => self.record(merchant, Command::ExpirePayment(payment.id)).await,
+            None => Ok(()),
         }
-        Ok(Some(self.registry.shared().clock.now().plus_seconds(ASK_AGAIN_SECONDS)))
     }
 
-    /// True when the acquirer has left a payment without an answer for too long. Its call is repeated nevertheless.
-    fn is_overdue(&self, merchant_id: MerchantId, payment: &Payment) -> bool {
+    fn is_overdue(&self, merchant: MerchantId, payment: &Payment) -> bool {
         let SharedContext { lifetimes, clocks, .. } = self.registry.shared();
         let due = payment.created_at.plus_seconds(lifetimes.pending_seconds);
-        payment.status == PaymentStatus::Pending && due <= clocks.now(merchant_id)
+        payment.status == PaymentStatus::Pending && due <= clocks.now(merchant)
     }
 
     /// Removes the security code of a payment whose authorization has a recorded answer: it must not be kept any
     /// longer.
-    fn forget_security_code(&self, payment: &Payment) {
-        if let Instrument::Token { token_id, usage: _, card: _ } = &payment.instrument {
-            self.caller.security_codes.remove(*token_id);
+    fn forget_security_code(&self, payment: Option<&Payment>) {
+        if let Some(Instrument::Token { token_id, usage: _, card: _ }) = payment.map(|payment| &payment.instrument) {
+            self.caller.sources.security_codes.remove(*token_id);
         }
     }
-}
-
-/// True for the answer to an authorization that waits for its customer, or for what follows from the customer's action.
-pub(super) const fn awaits_customer(command: &Command) -> bool {
-    matches!(
-        command,
-        Command::RecordAuthorization(_, AuthorizationResult::NeedsAction(_) | AuthorizationResult::Processing)
-    )
-}
-
-/// The result of a call, unless the acquirer takes too long.
-async fn in_time<T>(call: impl Future<Output = Result<T, NoResult>>) -> Result<T, NoResult> {
-    let timed_out = |_| NoResult::Unanswered("it took too long".to_owned());
-    tokio::time::timeout(CALL_TIMEOUT, call).await.map_err(timed_out)?
 }

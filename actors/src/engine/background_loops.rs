@@ -3,15 +3,14 @@
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::acquirer::security_codes::SecurityCodes;
 use crate::background::{Pause, Scheduler};
 use crate::counts::OverdrawnCounter;
-use crate::effects::{AcquirerCaller, Acquirers, EffectRunner, LATE_ANSWERS_WAITING_MAX, record_late_answers};
+use crate::effects::{AcquirerCaller, EffectRunner, LATE_ANSWERS_WAITING_MAX, record_late_answers};
 use crate::merchant::{Loader, LoaderThreads, Registry, SharedContext};
 use crate::removal::{Eraser, ExpiryWalk, GarbageCollector, Remover};
 use crate::timers::TimerService;
@@ -53,6 +52,11 @@ impl Runtimes {
 
     pub(super) fn loader(&self) -> Loader {
         self.loaders.loader()
+    }
+
+    /// The runtime of calls to acquirers.
+    pub(super) fn of_calls(&self) -> Handle {
+        self.background.handle().clone()
     }
 
     fn spawn(&self, runtime: &Runtime, work: impl Future<Output = ()> + Send + 'static) {
@@ -98,17 +102,15 @@ impl BackgroundLoops<'_> {
     }
 
     /// Starts timers, calls to acquirers, the recording of their late answers, and the removal of security codes.
-    pub(super) fn start_calls(&self, acquirers: Acquirers, security_codes: Arc<SecurityCodes>) {
-        let SharedContext { store, keyring, clock, outbox, .. } = self.registry.shared();
+    pub(super) fn start_calls(&self, caller: Arc<AcquirerCaller>) {
+        let SharedContext { clock, outbox, .. } = self.registry.shared();
         let (runtime, registry) = (&self.runtimes.background, || Arc::clone(self.registry));
-        self.runtimes.spawn(runtime, Arc::clone(&security_codes).forget_expired_from_now_on());
+        self.runtimes.spawn(runtime, Arc::clone(&caller.sources.security_codes).forget_expired_from_now_on());
         let timers = TimerService { registry: registry() };
         self.runtimes.spawn(runtime, Scheduler::new(timers, &outbox.timers.merchants, clock).run(self.pause.watch()));
         let (late_answers, answered) = mpsc::channel(LATE_ANSWERS_WAITING_MAX);
-        acquirers.values().for_each(|acquirer| acquirer.send_late_answers(late_answers.clone()));
-        self.runtimes.spawn(runtime, record_late_answers(answered, registry()));
-        let (store, keyring) = (Arc::clone(store), Arc::clone(keyring));
-        let caller = AcquirerCaller { acquirers, keyring, security_codes, store };
+        caller.acquirers.values().for_each(|acquirer| acquirer.send_late_answers(late_answers.clone()));
+        self.runtimes.spawn(runtime, record_late_answers(answered, Arc::clone(&caller), registry()));
         let effects = EffectRunner { caller, registry: registry() };
         self.runtimes.spawn(runtime, Scheduler::new(effects, &outbox.effects.calls, clock).run(self.pause.watch()));
     }

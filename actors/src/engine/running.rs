@@ -20,7 +20,7 @@ use crate::acquirer::security_codes::SecurityCodes;
 use crate::background::Pause;
 use crate::clock::{Clock, MerchantClocks};
 use crate::counts::Counts;
-use crate::effects::{Acquirers, OpenEffects};
+use crate::effects::{AcquirerCaller, Acquirers, CallSources, CallTimes, OpenEffects};
 use crate::merchant::{Denied, Registry, Reply, Secret, SharedContext};
 use crate::outbox::Outbox;
 use crate::store::Store;
@@ -44,6 +44,8 @@ pub struct EngineOptions {
     pub expiry_pause: Duration,
     /// The times that payments wait for an answer, and authorizations for a capture; as a rule [`Lifetimes::default`].
     pub lifetimes: Lifetimes,
+    /// The times of calls to acquirers; as a rule [`CallTimes::default`].
+    pub call_times: CallTimes,
     /// The delay of background writes, such as results of effects, so that several share a sync; as a rule
     /// [`GROUP_COMMIT_DELAY`].
     ///
@@ -135,11 +137,18 @@ impl Engine {
         };
         let registry = Registry::new(handles, options.live_actors_max, shared);
         let pause = Pause::new(options.paused);
-        let advancer =
-            Advancer { registry: Arc::clone(&registry), acquirers: acquirers.clone(), turns: Mutex::default() };
+        let SharedContext { keyring, store, .. } = registry.shared();
+        let sources = CallSources { keyring: Arc::clone(keyring), security_codes, store: Arc::clone(store) };
+        let caller = Arc::new(AcquirerCaller { acquirers, sources, times: options.call_times });
+        let advancer = Advancer {
+            registry: Arc::clone(&registry),
+            caller: Arc::clone(&caller),
+            runtime: runtimes.of_calls(),
+            turns: Mutex::default(),
+        };
         let loops = BackgroundLoops { registry: &registry, pause: &pause, runtimes: &runtimes };
         loops.start_visits(options.expiry_pause);
-        loops.start_calls(acquirers, security_codes);
+        loops.start_calls(caller);
         let webhooks = Webhooks(loops.start_deliveries(webhooks));
         let (arbiters, runtimes) = (Mutex::new(arbiters), Mutex::new(Some(runtimes)));
         Ok(Engine { registry, advancer, pause, arbiters, webhooks, runtimes })

@@ -7,6 +7,7 @@ use till_domain::ids::MerchantId;
 use till_domain::open_call::OpenCall;
 use till_domain::payment::Payment;
 
+use super::made_calls::MadeCalls;
 use crate::background::{AT_ONCE, InFlight, Permit, WorkQueue};
 
 /// Limit of the effects that wait in memory with all that their call needs. Others are read in their turn.
@@ -35,13 +36,21 @@ impl PreparedCall {
 /// Open calls that wait or are being made.
 pub(crate) struct EffectQueue {
     pub(crate) calls: Arc<WorkQueue<(MerchantId, OpenCall), PreparedCall>>,
+    /// Those of them that were made, or may have been.
+    pub(crate) made: MadeCalls,
     prepared: Arc<InFlight>,
 }
 
 impl EffectQueue {
     /// An empty queue.
     pub(crate) fn new() -> EffectQueue {
-        EffectQueue { calls: Arc::default(), prepared: InFlight::new(PREPARED_CALLS_MAX) }
+        EffectQueue { calls: Arc::default(), made: MadeCalls::default(), prepared: InFlight::new(PREPARED_CALLS_MAX) }
+    }
+
+    /// Adds an open call that was read from the log, so that an earlier process may have made it.
+    pub(crate) fn add_from_log(&self, merchant_id: MerchantId, call: OpenCall) {
+        self.made.note_from_log((merchant_id, call));
+        self.add(merchant_id, call, None);
     }
 
     /// Adds an open call, with the rows that it needs when they are at hand.
@@ -53,6 +62,6 @@ impl EffectQueue {
     /// Calls `see` with every open call, the instant at which it was queued, and true for one that waits for a
     /// customer.
     pub(crate) fn each(&self, mut see: impl FnMut(OpenCall, Instant, bool)) {
-        self.calls.each(|(_, call), since, due| see(call, since, due != AT_ONCE));
+        self.calls.each(|key, since| see(key.1, since, self.made.awaits_customer(key)));
     }
 }

@@ -21,6 +21,8 @@ use crate::counts::{Counted, Counts};
 pub(crate) struct Pending {
     counted: Counted,
     effects: Vec<(OpenCall, Option<CallRows>)>,
+    /// Calls that records of an earlier process have left open.
+    from_log: Vec<OpenCall>,
     /// The earliest timer that was set.
     timer: Option<Millis>,
     has_garbage: bool,
@@ -61,9 +63,9 @@ impl Pending {
     }
 
     /// Replaces the calls to acquirers by the open ones. After a replay of several records the calls that these records
-    /// opened are no longer the open ones, and what was prepared for the first call does not serve the next one.
+    /// opened are no longer the open ones, and an earlier process may have made those that are.
     pub(crate) fn replace_calls(&mut self, open: Vec<OpenCall>) {
-        self.effects = open.into_iter().map(|call| (call, None)).collect();
+        (self.effects, self.from_log) = (Vec::new(), open);
     }
 
     /// Queues the entries, and counts the record.
@@ -75,6 +77,9 @@ impl Pending {
         }
         for (call, rows) in self.effects {
             outbox.effects.add(merchant_id, call, rows);
+        }
+        for call in self.from_log {
+            outbox.effects.add_from_log(merchant_id, call);
         }
         if let Some(due) = self.timer {
             outbox.timers.add(merchant_id, due);

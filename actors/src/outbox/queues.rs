@@ -40,7 +40,7 @@ impl Outbox {
     pub(crate) fn queue_open_work(&self, store: &dyn Store) -> Result<(), Unreadable> {
         for open in open_calls(store, None) {
             let (merchant_id, call) = open?;
-            self.effects.add(merchant_id, call, None);
+            self.effects.add_from_log(merchant_id, call);
         }
         let mut after = None;
         while let Some((merchant_id, due)) = next_merchant_with_timers(store, after)? {

@@ -12,11 +12,12 @@ use till_domain::ids::MerchantId;
 use till_domain::records::Timers;
 use till_storage::rows::ScanDirection;
 use till_storage::shapes::MerchantReader;
+use tokio::runtime::Handle;
 
 use super::calls_under_way::CallsUnderWay;
 use super::service::FIRED_AT_ONCE;
 use crate::background::WorkError;
-use crate::effects::Acquirers;
+use crate::effects::AcquirerCaller;
 use crate::merchant::{Admission, Denied, Registry, Reply};
 
 /// The time in which a call must have ended; work that is done by then stays, and the same call continues from there.
@@ -28,7 +29,9 @@ const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(5);
 /// Advances test clocks.
 pub(crate) struct Advancer {
     pub(crate) registry: Arc<Registry>,
-    pub(crate) acquirers: Acquirers,
+    pub(crate) caller: Arc<AcquirerCaller>,
+    /// The runtime of calls to acquirers.
+    pub(crate) runtime: Handle,
     /// Held by the call that advances a merchant's clock, so that another one waits for its turn.
     pub(crate) turns: Mutex<BTreeMap<MerchantId, Arc<tokio::sync::Mutex<()>>>>,
 }
@@ -61,7 +64,8 @@ impl Advancer {
         let mut calls = CallsUnderWay {
             merchant_id,
             store: &self.registry.shared().store,
-            acquirers: &self.acquirers,
+            caller: &self.caller,
+            runtime: &self.runtime,
             await_decision,
         };
         loop {

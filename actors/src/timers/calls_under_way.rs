@@ -2,21 +2,23 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use till_domain::command::AuthorizationResult;
 use till_domain::ids::MerchantId;
 use till_domain::open_call::OpenCall;
-use till_storage::shapes::{MerchantReader, open_calls};
+use till_storage::shapes::open_calls;
+use tokio::runtime::Handle;
 
-use crate::acquirer::{Awaited, Completion, FoundCall};
+use crate::acquirer::{Awaited, CallAnswer};
 use crate::background::WorkError;
-use crate::effects::{Acquirers, decided_call};
+use crate::effects::AcquirerCaller;
 use crate::store::Store;
 
 /// The open calls of one merchant, while its clock is advanced.
 pub(super) struct CallsUnderWay<'a> {
     pub(super) merchant_id: MerchantId,
     pub(super) store: &'a Arc<dyn Store>,
-    pub(super) acquirers: &'a Acquirers,
+    pub(super) caller: &'a Arc<AcquirerCaller>,
+    /// The runtime of calls to acquirers.
+    pub(super) runtime: &'a Handle,
     /// Calls that end when a person decides, which may be never: the clock does not wait for them.
     pub(super) await_decision: BTreeSet<OpenCall>,
 }
@@ -42,18 +44,18 @@ impl CallsUnderWay<'_> {
         if self.await_decision.contains(&call) {
             return Ok(true);
         }
-        let decided = decided_call(&MerchantReader::new(self.merchant_id, None, &**self.store), call)?;
-        let Some((acquirer, reference)) = decided else { return Ok(false) };
-        let Some(acquirer) = self.acquirers.get(&acquirer) else { return Ok(false) };
-        // An acquirer that gives no answer is asked again.
-        let found = acquirer.find(self.merchant_id, reference).await.ok().flatten();
-        if matches!(found, Some(FoundCall::Authorization(AuthorizationResult::NeedsAction(_)))) {
-            return Ok(true); // Once the customer has acted, the call ends by itself.
+        let (caller, merchant) = (Arc::clone(self.caller), self.merchant_id);
+        // An acquirer that says nothing is asked again.
+        match self.runtime.spawn(async move { caller.ask_about(merchant, call).await }).await?? {
+            Some(CallAnswer::Pending(Awaited::Decision)) => {
+                self.await_decision.insert(call);
+                Ok(true)
+            }
+            // Once the customer has acted, the call ends by itself.
+            Some(CallAnswer::NeedsAction(_)) => Ok(true),
+            Some(CallAnswer::Pending(Awaited::Time) | CallAnswer::Done(_) | CallAnswer::Declined { .. }) | None => {
+                Ok(false)
+            }
         }
-        let awaits = found == Some(FoundCall::Completion(Completion::Pending(Awaited::Decision)));
-        if awaits {
-            self.await_decision.insert(call);
-        }
-        Ok(awaits)
     }
 }

@@ -1,22 +1,20 @@
 //! An acquirer between the engine and the sandbox that follows a script of faults, and remembers its calls.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
+use till_actors::acquirer::conformance::CallFault;
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, CancelRequest, Completion, EvidenceRequest,
-    FollowUpRequest, FoundCall, Instrument, LateAnswers, PayoutRequest, Reference,
+    Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, CallAnswer, Instrument, LateAnswers, LookedUp,
 };
-use till_domain::command::{AuthorizationResult, Cancellation, EvidenceResult};
 use till_domain::ids::MerchantId;
 use till_sandbox::SandboxAcquirer;
-use till_sandbox::book::MemoryBook;
 
 /// The treatment of a call.
 pub(crate) enum CallTreatment {
     /// The call panics.
     Panic,
-    /// There is no answer, and the call is not carried out.
-    NoAnswer,
+    /// It goes wrong in this way.
+    Fault(CallFault),
     /// This function runs first, then the sandbox answers.
     After(Box<dyn FnOnce() + Send>),
 }
@@ -24,9 +22,17 @@ pub(crate) enum CallTreatment {
 #[derive(Default)]
 struct Script {
     turns: VecDeque<CallTreatment>,
+    /// The fault of the next call of a kind.
+    fault_of: Option<(&'static str, CallFault)>,
     unanswered_merchant: Option<MerchantId>,
     security_codes: Vec<Option<String>>,
     calls: Vec<String>,
+    /// The references of the calls that were carried out.
+    carried_out: Vec<String>,
+    /// The references under which a failure is the answer to every repetition.
+    stored_failures: BTreeSet<String>,
+    /// The answers about evidence, of which the sandbox keeps nothing.
+    evidence: BTreeMap<String, CallAnswer>,
 }
 
 /// The script of an acquirer; clones are the same one, and outlive the engine.
@@ -34,14 +40,24 @@ struct Script {
 pub(crate) struct ScriptHandle(Arc<Mutex<Script>>);
 
 impl ScriptHandle {
-    /// Adds the treatment of the next calls. Calls after them go to the sandbox.
+    /// Adds the treatment of the next calls, look-ups left out. Calls after them go to the sandbox.
     pub(crate) fn next(&self, turns: impl IntoIterator<Item = CallTreatment>) {
         self.script().turns.extend(turns);
     }
 
-    /// Calls of this merchant get no answer from now on.
+    /// Lets the next call of a kind go wrong.
+    pub(crate) fn next_of(&self, word: &'static str, fault: CallFault) {
+        self.script().fault_of = Some((word, fault));
+    }
+
+    /// Calls of this merchant, and look-ups, get no answer from now on, and are not carried out.
     pub(crate) fn do_not_answer(&self, merchant_id: Option<MerchantId>) {
         self.script().unanswered_merchant = merchant_id;
+    }
+
+    /// The failures that are kept are kept no longer.
+    pub(crate) fn end_keys(&self) {
+        self.script().stored_failures.clear();
     }
 
     /// The security codes that came with authorizations, in order.
@@ -49,106 +65,120 @@ impl ScriptHandle {
         self.script().security_codes.clone()
     }
 
-    /// Calls made so far.
+    /// Calls made so far, look-ups included.
     pub(crate) fn calls(&self) -> usize {
         self.script().calls.len()
     }
 
-    /// The calls and their references, in order.
+    /// The calls and their references, look-ups included, in order.
     pub(crate) fn calls_made(&self) -> Vec<String> {
         self.script().calls.clone()
+    }
+
+    /// The references of the calls that were carried out, in order. One that was carried out twice is there twice.
+    pub(crate) fn carried_out(&self) -> Vec<String> {
+        self.script().carried_out.clone()
     }
 
     fn script(&self) -> MutexGuard<'_, Script> {
         self.0.lock().expect("no test panics with the script in hand")
     }
 
-    fn turn(&self, merchant_id: MerchantId, call: String) -> Option<CallTreatment> {
-        let mut script = self.script();
-        script.calls.push(call);
-        if script.unanswered_merchant == Some(merchant_id) {
-            Some(CallTreatment::NoAnswer)
-        } else {
-            script.turns.pop_front()
+    fn turn(&self, call: &AcquirerCall) -> Option<CallTreatment> {
+        let (mut script, word, reference) = (self.script(), word(call), call.reference().to_string());
+        script.calls.push(format!("{word} as {reference}"));
+        if script.unanswered_merchant == Some(call.merchant()) {
+            return Some(CallTreatment::Fault(CallFault::RequestLost));
         }
+        if script.stored_failures.contains(&reference) {
+            return Some(CallTreatment::Fault(CallFault::AnswerLost));
+        }
+        let fault = script.fault_of.take_if(|(of, _)| *of == word);
+        let turn = fault.map(|(_, fault)| CallTreatment::Fault(fault)).or_else(|| script.turns.pop_front());
+        if let Some(CallTreatment::Fault(CallFault::FailureStored)) = &turn {
+            script.stored_failures.insert(reference);
+        }
+        turn
     }
 }
 
-/// The sandbox behind a script.
+fn word(call: &AcquirerCall) -> &'static str {
+    match call {
+        AcquirerCall::Authorize(_) => "authorize",
+        AcquirerCall::Cancel(_) => "cancel",
+        AcquirerCall::Capture(_) => "capture",
+        AcquirerCall::Void(_) => "void",
+        AcquirerCall::Refund(_) => "refund",
+        AcquirerCall::Payout(_) => "payout",
+        AcquirerCall::Evidence(_) => "evidence",
+    }
+}
+
+/// The sandbox behind a script, as an acquirer elsewhere.
 pub(crate) struct ScriptedAcquirer {
-    sandbox: SandboxAcquirer,
-    script: ScriptHandle,
+    pub(crate) sandbox: Arc<SandboxAcquirer>,
+    pub(crate) script: ScriptHandle,
 }
 
 impl ScriptedAcquirer {
-    pub(crate) fn start(book: MemoryBook, script: ScriptHandle) -> ScriptedAcquirer {
-        ScriptedAcquirer { sandbox: SandboxAcquirer::start(book).expect("a thread"), script }
-    }
-
-    fn answer<T: 'static>(
-        &self,
-        merchant_id: MerchantId,
-        call: String,
-        ask: impl FnOnce(&SandboxAcquirer) -> AcquirerAnswer<T>,
-    ) -> AcquirerAnswer<T> {
-        match self.script.turn(merchant_id, call) {
-            Some(CallTreatment::Panic) => Box::pin(async { panic!("the acquirer panics on purpose") }),
-            Some(CallTreatment::NoAnswer) => Box::pin(async { Err(AcquirerUnavailable::new("on purpose")) }),
-            Some(CallTreatment::After(act)) => {
-                act();
-                ask(&self.sandbox)
+    fn carry_out(&self, call: AcquirerCall) -> AcquirerAnswer<CallAnswer> {
+        let reference = call.reference().to_string();
+        self.script.script().carried_out.push(reference.clone());
+        let is_evidence = matches!(call, AcquirerCall::Evidence(_));
+        let (answer, script) = (self.sandbox.act(call), self.script.clone());
+        Box::pin(async move {
+            let answer = answer.await?;
+            if is_evidence {
+                script.script().evidence.insert(reference, answer.clone());
             }
-            None => ask(&self.sandbox),
-        }
+            Ok(answer)
+        })
     }
 }
 
 impl Acquirer for ScriptedAcquirer {
-    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<AuthorizationResult> {
-        if let Instrument::Card { number: _, expiry: _, security_code, is_saved: _ } = &request.instrument {
+    fn act(&self, call: AcquirerCall) -> AcquirerAnswer<CallAnswer> {
+        if let AcquirerCall::Authorize(request) = &call
+            && let Some(Instrument::Card { security_code, .. }) = &request.instrument
+        {
             let code = security_code.as_ref().map(|code| code.expose_digits().to_owned());
             self.script.script().security_codes.push(code);
         }
-        let call = format!("authorize as {}", request.reference);
-        self.answer(request.merchant, call, |sandbox| sandbox.authorize(request))
+        match self.script.turn(&call) {
+            Some(CallTreatment::Panic) => Box::pin(async { panic!("the acquirer panics on purpose") }),
+            Some(CallTreatment::Fault(CallFault::RequestLost)) => Box::pin(async { Err(lost()) }),
+            Some(CallTreatment::Fault(CallFault::NotSent)) => {
+                Box::pin(async { Err(AcquirerUnavailable::not_sent("on purpose")) })
+            }
+            Some(CallTreatment::Fault(CallFault::AnswerLost | CallFault::FailureStored)) => {
+                let answer = self.carry_out(call);
+                Box::pin(async move { answer.await.and(Err(lost())) })
+            }
+            Some(CallTreatment::After(act)) => {
+                act();
+                self.carry_out(call)
+            }
+            None => self.carry_out(call),
+        }
     }
 
-    fn cancel(&self, request: CancelRequest) -> AcquirerAnswer<Cancellation> {
-        let call = format!("cancel as {}", request.reference);
-        self.answer(request.merchant, call, |sandbox| sandbox.cancel(request))
-    }
-
-    fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
-        let call = format!("capture as {}", request.reference);
-        self.answer(request.merchant, call, |sandbox| sandbox.capture(request))
-    }
-
-    fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
-        let call = format!("void as {}", request.reference);
-        self.answer(request.merchant, call, |sandbox| sandbox.void(request))
-    }
-
-    fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
-        let call = format!("refund as {}", request.reference);
-        self.answer(request.merchant, call, |sandbox| sandbox.refund(request))
-    }
-
-    fn payout(&self, request: PayoutRequest) -> AcquirerAnswer<Completion> {
-        let call = format!("payout as {}", request.reference);
-        self.answer(request.merchant, call, |sandbox| sandbox.payout(request))
-    }
-
-    fn evidence(&self, request: EvidenceRequest) -> AcquirerAnswer<EvidenceResult> {
-        let call = format!("evidence as {}", request.reference);
-        self.answer(request.merchant, call, |sandbox| sandbox.evidence(request))
+    fn look_up(&self, call: &AcquirerCall) -> AcquirerAnswer<LookedUp> {
+        let mut script = self.script.script();
+        script.calls.push(format!("look up {}", call.reference()));
+        if script.unanswered_merchant == Some(call.merchant()) {
+            return Box::pin(async { Err(lost()) });
+        }
+        match script.evidence.get(call.reference().as_str()).cloned() {
+            Some(answer) => Box::pin(async { Ok(LookedUp::Found(answer)) }),
+            None => self.sandbox.look_up(call),
+        }
     }
 
     fn send_late_answers(&self, to: LateAnswers) {
         self.sandbox.send_late_answers(to);
     }
+}
 
-    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<FoundCall>> {
-        let call = format!("find {reference}");
-        self.answer(merchant, call, |sandbox| sandbox.find(merchant, reference))
-    }
+fn lost() -> AcquirerUnavailable {
+    AcquirerUnavailable::unknown("on purpose")
 }

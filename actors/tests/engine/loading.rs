@@ -1,5 +1,6 @@
 //! Loading: snapshot, replay, rows that lag behind, logs that cannot be read.
 
+use till_actors::acquirer::conformance::CallFault;
 use till_domain::command::{Caller, Command};
 use till_domain::payment::PaymentStatus;
 use till_storage::family::Family;
@@ -7,6 +8,7 @@ use till_storage::journal::{Journal, Sequence};
 use till_storage::keys::{JournalKey, SnapshotKey};
 use till_storage::memory::MemoryStore;
 
+use crate::acquirer::CallTreatment;
 use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, TestShop, initiate, sync_text, topup, topup_known_as};
 use crate::world::{EngineWorld, all, assert_not_done, derived, done, eventually, put_back};
 
@@ -118,17 +120,20 @@ async fn rows_that_lag_behind_a_snapshot_are_caught_up_too() {
 }
 
 #[actix_rt::test]
-async fn effects_of_rows_that_lagged_behind_are_carried_out() {
+async fn effects_of_rows_that_lagged_behind_are_looked_up_and_carried_out() {
     let (world, shop) = EngineWorld::with_shop().await;
     let settled = world.pay(&shop, |words| words).await;
     let session_id = world.session(&shop).await;
     world.settles_down_as(&shop, settled, PaymentStatus::Successful).await;
-    world.script.do_not_answer(Some(shop.merchant_id));
+    world.script.next([CallTreatment::Fault(CallFault::AnswerLost)]);
     let open = done(world.submit(shop.merchant_id, initiate(session_id).by(&shop)).await);
+    eventually("it is asked for", || world.script.carried_out().len() == 2).await;
+    world.script.do_not_answer(Some(shop.merchant_id));
     let none = derived(&MemoryStore::new());
     let world = world.restart_after(|store| put_back(store, &none));
     assert_not_done(&world.submit(shop.merchant_id, crate::shop::tokenize_without_number(&shop)).await);
     world.settles_down_as(&shop, open, PaymentStatus::Successful).await;
+    assert_eq!(world.script.carried_out(), Vec::<String>::new(), "{:?}", world.script.calls_made());
     world.clock.pass_seconds(SETTLEMENT_DELAY_SECONDS);
     eventually("both settle", || world.totals(&shop).effective_credit_minor == 2 * PRICE_MINOR).await;
 }

@@ -12,6 +12,8 @@ mod world;
 mod answers;
 mod bounds;
 mod calls;
+mod conformance;
+mod repetitions;
 mod effects;
 mod expiry;
 mod failures;

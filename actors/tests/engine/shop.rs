@@ -214,7 +214,12 @@ impl EngineWorld {
     }
 
     pub(crate) async fn token(&self, shop: &TestShop, usage: TokenUsage) -> TokenId {
-        let number = CardNumber::parse(GOOD_CARD).expect("a card number");
+        self.token_of(shop, usage, GOOD_CARD).await
+    }
+
+    /// A token of the card with these digits.
+    pub(crate) async fn token_of(&self, shop: &TestShop, usage: TokenUsage, digits: &str) -> TokenId {
+        let number = CardNumber::parse(digits).expect("a card number");
         let fingerprint = CardFingerprint(self.keyring.card_fingerprint(shop.merchant_id, &number));
         let request = tokenize(shop, usage, fingerprint);
         let secret = Some(Secret::CardNumber(number));

@@ -8,7 +8,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::{AddressPolicy, Sender, WebhookDelivery};
-use till_actors::{Acquirers, Answered, Denied, Dependencies, Engine, EngineOptions, FailedOutcome, Reply, Secret};
+use till_actors::{
+    Acquirers, Answered, CallTimes, Denied, Dependencies, Engine, EngineOptions, FailedOutcome, Reply, Secret,
+};
 use till_domain::command::Request;
 use till_domain::effect::TimerKind;
 use till_domain::event::Answer;
@@ -18,6 +20,7 @@ use till_domain::merchant::AcquirerName;
 use till_domain::payment::{Lifetimes, Payment, PaymentStatus};
 use till_domain::records::{AnyKey, Balances, Payments, Rows, Single, Table};
 use till_domain::refusal::Refusal;
+use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::{MemoryBook, MerchantTotals, totals_by_merchant};
 use till_storage::commit::GROUP_COMMIT_DELAY;
 use till_storage::deliveries::MemoryDeliveries;
@@ -47,18 +50,22 @@ pub(crate) struct Settings {
     pub(crate) expiry_pause: Duration,
     pub(crate) group_commit_delay: Duration,
     pub(crate) paused: bool,
+    pub(crate) call_times: CallTimes,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
         let hour = Duration::from_secs(3_600);
         let idle_before_retiring = Duration::from_secs(60);
+        // A request is on its way no longer when its call is first tried again.
+        let call_times = CallTimes { on_its_way: Duration::from_millis(50), ..CallTimes::default() };
         Settings {
             live_actors_max: 1_000,
             idle_before_retiring,
             expiry_pause: hour,
             group_commit_delay: GROUP_COMMIT_DELAY,
             paused: false,
+            call_times,
         }
     }
 }
@@ -67,6 +74,7 @@ pub(crate) struct EngineWorld {
     pub(crate) store: Arc<MemoryStore>,
     pub(crate) book: MemoryBook,
     pub(crate) deliveries: Arc<MemoryDeliveries>,
+    pub(crate) sandbox: Arc<SandboxAcquirer>,
     pub(crate) script: ScriptHandle,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) keyring: Arc<Keyring>,
@@ -98,7 +106,8 @@ impl EngineWorld {
     ) -> EngineWorld {
         let (store, script) = (Arc::new(store), ScriptHandle::default());
         let security_codes = Arc::new(SecurityCodes::new());
-        let acquirer = ScriptedAcquirer::start(book.clone(), script.clone());
+        let sandbox = Arc::new(SandboxAcquirer::start(book.clone()).expect("a thread"));
+        let acquirer = ScriptedAcquirer { sandbox: Arc::clone(&sandbox), script: script.clone() };
         let fatal = Arc::new(AtomicUsize::new(0));
         let called = Arc::clone(&fatal);
         let dependencies = Dependencies {
@@ -115,6 +124,7 @@ impl EngineWorld {
             idle_before_retiring: settings.idle_before_retiring,
             expiry_pause: settings.expiry_pause,
             lifetimes: Lifetimes::default(),
+            call_times: settings.call_times,
             group_commit_delay: settings.group_commit_delay,
             paused: settings.paused,
             on_fatal: Box::new(move |_| {
@@ -122,7 +132,19 @@ impl EngineWorld {
             }),
         };
         let engine = Arc::new(Engine::start(dependencies, options).expect("nothing is unreadable"));
-        EngineWorld { store, book, deliveries, script, clock, keyring, security_codes, engine, settings, fatal }
+        EngineWorld {
+            store,
+            book,
+            deliveries,
+            sandbox,
+            script,
+            clock,
+            keyring,
+            security_codes,
+            engine,
+            settings,
+            fatal,
+        }
     }
 
     /// The next process: everything in memory is lost, everything durable is there.

@@ -129,7 +129,7 @@ pub(super) fn record_operation(
         return Ok((Decision::nothing(), Answer::Changed(false)));
     };
     let decision = match &command.result {
-        CallResult::Done => Decision {
+        CallResult::Done { acquirer_reference: _ } => Decision {
             events: events_of_success(records, &payment, operation, command, context)?,
             ..Decision::nothing()
         },

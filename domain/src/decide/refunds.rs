@@ -100,7 +100,7 @@ pub(super) fn record_refund(
     let Some(refund) = pending(records, id)? else { return Ok(nothing) };
     let Some(payment) = records.shared::<Payments>(refund.payment_id)? else { return Ok(nothing) };
     let event = match result {
-        CallResult::Done => confirmed(records, &refund, &payment, context)?,
+        CallResult::Done { acquirer_reference: _ } => confirmed(records, &refund, &payment, context)?,
         CallResult::Declined(failure) => failed(records, &refund, &payment, failure, context)?,
     };
     Ok((Decision::one(event), Answer::Changed(true)))

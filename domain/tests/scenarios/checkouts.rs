@@ -115,7 +115,7 @@ fn a_capture_that_is_refused_leaves_it_open() {
     world.given(result(payment, approved()));
     assert_eq!((status(&world, id), world.look_up::<Checkouts>(id).in_progress), (CheckoutStatus::Open, true));
     world.given(operation_answered(payment, OperationKind::Capture, 1, refused()));
-    world.given(operation_answered(payment, OperationKind::Void, 2, till_domain::command::CallResult::Done));
+    world.given(operation_answered(payment, OperationKind::Void, 2, succeeded()));
     assert_eq!(world.payment_row(payment).status, PaymentStatus::Failed);
     assert_eq!((status(&world, id), world.look_up::<Checkouts>(id).in_progress), (CheckoutStatus::Open, false));
     pay(&mut world, pay_checkout(id, bank()));

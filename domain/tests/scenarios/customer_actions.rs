@@ -4,7 +4,7 @@
 use crate::words::*;
 use crate::world::ScenarioWorld;
 use till_domain::activity::ActivityType;
-use till_domain::command::{AuthenticationResult, AuthorizationResult, CallResult, Selection};
+use till_domain::command::{AuthenticationResult, AuthorizationResult, Selection};
 use till_domain::customer_action::{ActionStage, AuthenticationFlow, AuthenticationStatus};
 use till_domain::effect::{EffectId, EffectKind};
 use till_domain::event::Answer;
@@ -206,7 +206,7 @@ fn a_success_after_the_end_is_given_back_and_told() {
         assert_eq!(open_call(&world, id), Some(EffectKind::RefundLate), "{status:?}");
         world.when(action_canceled(id)).changes_nothing(UNCHANGED);
         world.after_seconds(1);
-        world.when(given_back(id, CallResult::Done)).answers(CHANGED);
+        world.when(given_back(id, succeeded())).answers(CHANGED);
         let payment = world.payment_row(id);
         let late = payment.late_success.expect("the payment was paid late");
         assert_eq!((payment.status, late.received_at), (status, received_at));
@@ -223,7 +223,7 @@ fn a_cancellation_that_comes_too_late_gives_the_money_back() {
     world.given(void(id));
     world.when(canceled_too_late(id, approved_and_captured())).answers(CHANGED);
     assert_eq!(open_call(&world, id), Some(EffectKind::RefundLate));
-    world.given(given_back(id, CallResult::Done));
+    world.given(given_back(id, succeeded()));
     assert!(world.payment_row(id).late_success.is_some_and(|late| late.returned_at.is_some()));
 }
 

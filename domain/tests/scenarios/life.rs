@@ -2,7 +2,6 @@
 
 use crate::words::*;
 use crate::world::{ScenarioWorld, raw_id};
-use till_domain::command::CallResult;
 use till_domain::decide::Outcome;
 use till_domain::dispute::DisputeOutcome;
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
@@ -137,12 +136,12 @@ fn carry_out(world: &mut ScenarioWorld, id: PaymentId, refund_id: Option<RefundI
         world.given(refund_done(refund_id));
     }
     let Some(effect) = world.find::<Effects>(EffectId::operation(id)) else { return };
-    let done = |kind| operation_answered(id, kind, 1, CallResult::Done);
+    let done = |kind| operation_answered(id, kind, 1, succeeded());
     match effect.kind {
         EffectKind::Capture => _ = world.given(done(OperationKind::Capture)),
         EffectKind::Void => _ = world.given(done(OperationKind::Void)),
         EffectKind::Reverse => _ = world.given(done(OperationKind::Reverse)),
-        EffectKind::VoidLate | EffectKind::RefundLate => _ = world.given(given_back(id, CallResult::Done)),
+        EffectKind::VoidLate | EffectKind::RefundLate => _ = world.given(given_back(id, succeeded())),
         EffectKind::CancelAction => _ = world.given(action_canceled(id)),
         EffectKind::Authorize | EffectKind::Refund(_) => {}
     }

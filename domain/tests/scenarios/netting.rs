@@ -6,7 +6,6 @@ use crate::random::Random;
 use crate::words::*;
 use crate::world::ScenarioWorld;
 use std::collections::BTreeMap;
-use till_domain::command::CallResult;
 use till_domain::dispute::DisputeOutcome;
 use till_domain::ids::PaymentId;
 use till_domain::ledger::{Direction, EntryStatus};
@@ -86,7 +85,7 @@ fn random_ask(world: &ScenarioWorld, random: &mut Random) -> Option<Ask> {
     let refund_id = random.pick(&world.all::<Refunds>()).map(|refund| refund.id);
     let dispute_id = random.pick(&world.all::<Disputes>()).map(|dispute| dispute.id);
     let part = 1 + random.below(400);
-    let result = if random.once_in(3) { refused() } else { CallResult::Done };
+    let result = if random.once_in(3) { refused() } else { succeeded() };
     let outcomes = [DisputeOutcome::Won, DisputeOutcome::Lost];
     match random.below(12) {
         0..=2 => Some(refund(id).part(part).into()),

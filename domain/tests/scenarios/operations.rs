@@ -150,9 +150,9 @@ fn a_refused_operation_is_asked_for_again_under_the_next_number() {
     assert_eq!(world.payment_row(id).operation.map(|operation| operation.attempt), Some(2));
     world.given(answered(id, OperationKind::Void, 2, refused()));
     world.given(capture(id));
-    world.when(answered(id, OperationKind::Capture, 1, CallResult::Done)).changes_nothing(UNCHANGED);
-    world.when(answered(id, OperationKind::Void, 3, CallResult::Done)).changes_nothing(UNCHANGED);
-    world.when(answered(id, OperationKind::Capture, 3, CallResult::Done)).answers(CHANGED);
+    world.when(answered(id, OperationKind::Capture, 1, succeeded())).changes_nothing(UNCHANGED);
+    world.when(answered(id, OperationKind::Void, 3, succeeded())).changes_nothing(UNCHANGED);
+    world.when(answered(id, OperationKind::Capture, 3, succeeded())).answers(CHANGED);
     assert_eq!(world.payment_row(id).last_operation, None, "what was refused before was done in the end");
 }
 
@@ -161,7 +161,7 @@ fn an_answer_that_comes_twice_changes_nothing_the_second_time() {
     let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     world.given(capture(id));
     world.given(capture_done(id));
-    for again in [CallResult::Done, refused()] {
+    for again in [succeeded(), refused()] {
         world.when(answered(id, OperationKind::Capture, 1, again)).changes_nothing(UNCHANGED);
     }
     world.when(void_done(id)).changes_nothing(UNCHANGED);
@@ -259,7 +259,7 @@ fn a_refused_void_of_a_lapse_is_requested_again_a_day_later() {
     assert_eq!(authorization.lapses_at, Some(due));
     world.clock = due;
     world.fire_all();
-    world.given(answered(id, OperationKind::Void, 2, CallResult::Done));
+    world.given(answered(id, OperationKind::Void, 2, succeeded()));
     assert_eq!(world.payment_row(id).status, PaymentStatus::Voided);
 }
 
@@ -285,7 +285,7 @@ fn a_refused_automatic_capture_voids_and_fails_the_payment() {
     let payment = world.payment_row(id);
     assert_eq!((payment.status, payment.failure), (PaymentStatus::Authorized, Some(refusal_by_acquirer())));
     assert_eq!(effect_of(&world, id), Some(EffectKind::Void));
-    world.given(answered(id, OperationKind::Void, 2, CallResult::Done));
+    world.given(answered(id, OperationKind::Void, 2, succeeded()));
     let payment = world.payment_row(id);
     assert_eq!((payment.status, payment.failure), (PaymentStatus::Failed, Some(refusal_by_acquirer())));
     assert_eq!((world.all::<Activities>().len(), world.state.reserved_minor), (0, 0));
@@ -322,10 +322,10 @@ fn a_late_success_is_given_back_and_posts_nothing() {
     for (late, effect) in [(approved(), EffectKind::VoidLate), (approved_and_captured(), EffectKind::RefundLate)] {
         let (mut world, id, open) = given_back_late(late);
         assert_eq!(open, Some(effect));
-        world.when(given_back(id, CallResult::Done)).answers(CHANGED);
+        world.when(given_back(id, succeeded())).answers(CHANGED);
         assert_eq!((world.payment_row(id).status, effect_of(&world, id)), (PaymentStatus::Expired, None));
         assert_eq!((world.all::<Transactions>().len(), world.all::<Activities>().len()), (0, 0));
-        world.when(given_back(id, CallResult::Done)).changes_nothing(UNCHANGED);
+        world.when(given_back(id, succeeded())).changes_nothing(UNCHANGED);
     }
 }
 

@@ -143,10 +143,9 @@ fn a_payout_has_an_event_when_it_has_ended() {
     let mut world = with_balance(1_000);
     let (paid, failed) = (world.payout(payout(400)), world.payout(payout(500)));
     assert!(world.all::<WebhookEvents>().is_empty(), "both are under way");
-    for (id, result, status) in [
-        (paid, till_domain::command::CallResult::Done, PayoutStatus::Successful),
-        (failed, refused(), PayoutStatus::Failed),
-    ] {
+    for (id, result, status) in
+        [(paid, succeeded(), PayoutStatus::Successful), (failed, refused(), PayoutStatus::Failed)]
+    {
         world.given(payout_answered(id, result));
         let event = newest_event(&world);
         assert_eq!((event.kind, event.payment_id), (WebhookEventKind::PayoutCompleted, None));

@@ -396,7 +396,7 @@ impl Run {
     }
 
     fn call_result(&mut self) -> CallResult {
-        if self.random.once_in(3) { refused() } else { CallResult::Done }
+        if self.random.once_in(3) { refused() } else { succeeded() }
     }
 
     /// A capture, void, reversal or refund, usually of one of the last payments, permitted or not.

@@ -51,7 +51,7 @@ fn each_step_of_a_manually_captured_payment_has_an_event() {
     world.given(capture(id));
     world.given(operation_answered(id, OperationKind::Capture, 1, refused()));
     world.given(capture(id));
-    world.given(operation_answered(id, OperationKind::Capture, 2, till_domain::command::CallResult::Done));
+    world.given(operation_answered(id, OperationKind::Capture, 2, succeeded()));
     let expected = [
         (WebhookEventKind::PaymentAuthorized, "AUTHORIZED"),
         (WebhookEventKind::PaymentOperationFailed, "AUTHORIZED"),

@@ -508,25 +508,30 @@ pub(crate) fn refusal_by_acquirer() -> Failure {
     Failure { code: "not_today".to_owned(), message: "The acquirer refused it.".to_owned() }
 }
 
+/// The acquirer's success.
+pub(crate) fn succeeded() -> CallResult {
+    CallResult::Done { acquirer_reference: "acquirer:1".to_owned() }
+}
+
 /// The acquirer's refusal.
 pub(crate) fn refused() -> CallResult {
     CallResult::Declined(refusal_by_acquirer())
 }
 
 pub(crate) fn capture_done(id: PaymentId) -> Ask {
-    operation_answered(id, OperationKind::Capture, 1, CallResult::Done)
+    operation_answered(id, OperationKind::Capture, 1, succeeded())
 }
 
 pub(crate) fn void_done(id: PaymentId) -> Ask {
-    operation_answered(id, OperationKind::Void, 1, CallResult::Done)
+    operation_answered(id, OperationKind::Void, 1, succeeded())
 }
 
 pub(crate) fn reversal_done(id: PaymentId) -> Ask {
-    operation_answered(id, OperationKind::Reverse, 1, CallResult::Done)
+    operation_answered(id, OperationKind::Reverse, 1, succeeded())
 }
 
 pub(crate) fn refund_done(id: RefundId) -> Ask {
-    refund_answered(id, CallResult::Done)
+    refund_answered(id, succeeded())
 }
 
 pub(crate) fn payout_known_as(minor: u64, external_id: &str) -> Ask {
@@ -536,7 +541,7 @@ pub(crate) fn payout_known_as(minor: u64, external_id: &str) -> Ask {
 }
 
 pub(crate) fn payout_done(id: PayoutId) -> Ask {
-    payout_answered(id, CallResult::Done)
+    payout_answered(id, succeeded())
 }
 
 /// A call of open-dispute about all that is left.

@@ -1,7 +1,7 @@
 //! `POST /admin/complete-action`
 
-use till_actors::acquirer::{AcquirerUnavailable, FoundCall, PaymentStep, Reference};
-use till_domain::command::{AuthorizationResult, Command, PendingObject};
+use till_actors::acquirer::{AcquirerUnavailable, CallAnswer};
+use till_domain::command::{Command, PendingObject};
 use till_domain::customer_action::ActionStage;
 use till_domain::ids::{IdOrExternalId, MerchantId, PaymentId};
 use till_domain::payment::Payment;
@@ -64,9 +64,8 @@ async fn complete_action(service: Shared, call: Call<Operator>) -> Result<Reply,
         let refusal = Refusal::InvalidState { status: before.status, operation: None };
         return if ordered.replayed { Ok(reply_of(ordered)) } else { Err(refused(&refusal)) };
     }
-    let authorization = Reference::new(before.id, PaymentStep::Authorize);
-    let found = service.sandbox().find(merchant_id, authorization).await.map_err(unanswered)?;
-    let is_declined = matches!(found, Some(FoundCall::Authorization(AuthorizationResult::Declined { .. })));
+    let found = service.sandbox().find_authorization(merchant_id, before.id).await.map_err(unanswered)?;
+    let is_declined = matches!(found, Some(CallAnswer::Declined { .. }));
     let waiting = SandboxWait::begin();
     while !is_recorded(&before, &view().await?, is_declined) {
         waiting.until_next_poll(|| ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS)).await?;

@@ -92,7 +92,7 @@ async fn act(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiEr
     }
     let shown = find_shown(&service, &call, page, id).await?;
     let acted = shown.is_open
-        && service.sandbox().act(shown.action.id, outcome).await.map_err(unavailable)? == ActResult::Recorded;
+        && service.sandbox().act_on_page(shown.action.id, outcome).await.map_err(unavailable)? == ActResult::Recorded;
     Ok(Reply::new(&acted))
 }
 

@@ -25,7 +25,7 @@ use till::{
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::{AddressPolicy, WebhookDelivery};
-use till_actors::{Acquirers, Dependencies, Engine, EngineOptions};
+use till_actors::{Acquirers, CallTimes, Dependencies, Engine, EngineOptions};
 use till_domain::apply::apply_rows;
 use till_domain::command::Caller;
 use till_domain::event::{Event, Mutation};
@@ -303,6 +303,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         idle_before_retiring: Duration::from_secs(60),
         expiry_pause: Duration::from_millis(50),
         lifetimes: Lifetimes::default(),
+        call_times: CallTimes::default(),
         group_commit_delay: GROUP_COMMIT_DELAY,
         paused: false,
         on_fatal: Box::new(|_| {}),

@@ -17,6 +17,8 @@ pub enum NextWrite {
     TimesOutUndone,
     /// It times out, and everything was written.
     TimesOutDone,
+    /// The book cannot be written to now, and nothing was written.
+    IsRefused,
     /// The book fails for good, and nothing was written.
     Breaks,
 }
@@ -74,6 +76,7 @@ impl Book for MemoryBook {
             match how {
                 NextWrite::Succeeds => Ok(()),
                 NextWrite::TimesOutUndone | NextWrite::TimesOutDone => Err(BookError::TimedOut),
+                NextWrite::IsRefused => Err(BookError::NotWritten { reason: "refused on purpose".to_owned() }),
                 NextWrite::Breaks => Err(BookError::Broken("broken on purpose".into())),
             }
         })

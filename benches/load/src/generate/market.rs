@@ -7,7 +7,7 @@ use till::{Opened, abort_with_message};
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::WebhookDelivery;
-use till_actors::{Dependencies, Engine, EngineOptions, Secret};
+use till_actors::{CallTimes, Dependencies, Engine, EngineOptions, Secret};
 use till_domain::command::{Caller, Command, Request};
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
@@ -56,6 +56,7 @@ impl Market {
             idle_before_retiring: IDLE_BEFORE_RETIRING,
             expiry_pause: NO_SEARCH,
             lifetimes: Lifetimes::default(),
+            call_times: CallTimes::default(),
             // Many payments are always in flight: a group of commits is large enough without waiting for more.
             group_commit_delay: Duration::ZERO,
             paused: false,

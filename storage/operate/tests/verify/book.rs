@@ -18,6 +18,11 @@ use till_sandbox::book::{
 };
 use till_storage::memory::MemoryStore;
 
+/// The acquirer's success.
+fn done() -> CallResult {
+    CallResult::Done { acquirer_reference: "acquirer:1".to_owned() }
+}
+
 #[test]
 fn an_authorization_without_a_result_needs_an_open_effect() {
     let (filled, payment_id) = Filled::one(|shop, book| {
@@ -74,7 +79,7 @@ fn a_payment_that_had_ended_agrees_with_a_line_of_either_answer() {
             shop.wait_seconds(PENDING_LIFETIME_SECONDS);
             shop.record(Command::ExpirePayment(payment_id));
             shop.answer(payment_id, approves, book);
-            shop.record(Command::RecordGivenBack(payment_id, CallResult::Done));
+            shop.record(Command::RecordGivenBack(payment_id, done()));
             assert_eq!(shop.payment(payment_id).status, PaymentStatus::Expired);
         }
     });
@@ -105,7 +110,7 @@ fn a_payment_whose_capture_failed_agrees_with_an_approved_line() {
     };
     shop.record(Command::RecordAuthorization(payment_id, approved));
     let failure = Failure { code: "capture_failed".to_owned(), message: "Refused.".to_owned() };
-    let answers = [(OperationKind::Capture, CallResult::Declined(failure)), (OperationKind::Void, CallResult::Done)];
+    let answers = [(OperationKind::Capture, CallResult::Declined(failure)), (OperationKind::Void, done())];
     for (attempt, (kind, result)) in (1..).zip(answers) {
         let record = RecordOperation { payment_id, kind, attempt, settles_at_once: false, is_disputed: false, result };
         shop.record(Command::RecordOperation(record));
@@ -166,7 +171,7 @@ fn a_late_success_that_was_given_back_agrees_with_its_line_and_with_a_book_made_
         shop.fire_due();
         shop.record(Command::RecordCancellation(late, Cancellation::Canceled));
         shop.answer(late, true, book);
-        shop.record(Command::RecordGivenBack(late, CallResult::Done));
+        shop.record(Command::RecordGivenBack(late, done()));
         shop.payment(late)
     });
     filled.names(&[]);

@@ -1,0 +1,50 @@
+//! Calls to acquirers and look-ups, each within its time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use till_domain::ids::MerchantId;
+use till_domain::merchant::AcquirerName;
+use till_domain::open_call::OpenCall;
+
+use super::calls::{CallSources, NoResult, plan};
+use super::times::CallTimes;
+use crate::acquirer::{Acquirer, AcquirerAnswer, AcquirerUnavailable, CallAnswer, LookedUp};
+
+/// The acquirers that can be called, by name.
+pub type Acquirers = BTreeMap<AcquirerName, Arc<dyn Acquirer>>;
+
+/// Calls acquirers.
+pub(crate) struct AcquirerCaller {
+    pub(crate) acquirers: Acquirers,
+    pub(crate) sources: CallSources,
+    pub(crate) times: CallTimes,
+}
+
+impl AcquirerCaller {
+    pub(super) fn acquirer(&self, name: AcquirerName) -> Result<&dyn Acquirer, NoResult> {
+        let acquirer = self.acquirers.get(&name).map(AsRef::as_ref);
+        acquirer.ok_or_else(|| NoResult::Unanswered("it is not configured".to_owned()))
+    }
+
+    /// What the acquirer says of an open call whose end may depend on the decision of a person; none for another call,
+    /// and when it says nothing.
+    pub(crate) async fn ask_about(&self, merchant: MerchantId, call: OpenCall) -> Result<Option<CallAnswer>, NoResult> {
+        let Some(open) = self.sources.open(merchant, call)? else { return Ok(None) };
+        let (_, planned) = plan(&self.sources, merchant, &open)?;
+        if !planned.may_await_decision {
+            return Ok(None);
+        }
+        let acquirer = self.acquirer(open.acquirer())?;
+        match in_time(self.times.look_up, acquirer.look_up(&planned.call)).await {
+            Ok(LookedUp::Found(answer)) => Ok(Some(answer)),
+            Ok(LookedUp::NotDone) | Err(_) => Ok(None),
+        }
+    }
+}
+
+/// The answer of an acquirer, unless it takes too long.
+pub(super) async fn in_time<T>(time: Duration, answer: AcquirerAnswer<T>) -> Result<T, AcquirerUnavailable> {
+    let timed_out = |_| AcquirerUnavailable::unknown("it took too long");
+    tokio::time::timeout(time, answer).await.map_err(timed_out)?
+}

@@ -1,0 +1,97 @@
+//! The authorization of a payment, with or without capture.
+
+use till_domain::command::{AuthorizationResult, Command};
+use till_domain::effect::EffectKind;
+use till_domain::ids::{Id, MerchantId};
+use till_domain::payment::Failure;
+use till_domain::session;
+use till_storage::vault::{AddressKind, CardNumberOf};
+
+use super::kind::{CallKind, Judged, Planned, PlannedCall};
+use super::sources::{CallSources, NoResult, OpenRows};
+use crate::acquirer::{
+    AcquirerCall, ApprovedAuthorization, AuthorizeRequest, CallAnswer, CallDone, Instrument, NamedCall, PaymentStep,
+    ReturnPath,
+};
+
+/// Calls of this kind.
+pub(super) struct Authorize;
+
+impl CallKind for Authorize {
+    /// The acquirer may have carried out the call of a card whose number is gone before.
+    fn plan(&self, sources: &CallSources, merchant: MerchantId, open: &OpenRows) -> Planned {
+        let Some(payment) = open.payment_for(EffectKind::Authorize) else { return Ok(None) };
+        let (name, session) = (NamedCall::first(payment.id, PaymentStep::Authorize), payment.session_id);
+        let instrument = instrument(sources, merchant, &payment.instrument)?;
+        let unless_made = instrument.is_none().then(|| Command::RecordAuthorization(payment.id, card_gone()));
+        let secret = sources.keyring.address_secret(merchant, AddressKind::Return, session.to_raw());
+        let call = AcquirerCall::Authorize(AuthorizeRequest {
+            reference: name.reference(),
+            merchant,
+            payment: payment.id,
+            money: payment.money,
+            instrument,
+            capture: payment.capture_mode,
+            return_path: ReturnPath { merchant, session, secret },
+        });
+        Ok(Some(PlannedCall { name, call, unless_made, may_await_decision: payment.open_action_until().is_some() }))
+    }
+
+    fn judge(&self, _: MerchantId, name: NamedCall, answer: CallAnswer) -> Option<Judged> {
+        let NamedCall::Payment { payment, .. } = name else { return None };
+        let record = |result| Command::RecordAuthorization(payment, result);
+        Some(match answer {
+            CallAnswer::Done(CallDone::Approved(approved)) => Judged::Ended(record(approval(approved))),
+            CallAnswer::Declined { failure, authentication } => {
+                Judged::Ended(record(AuthorizationResult::Declined { failure, authentication }))
+            }
+            CallAnswer::NeedsAction(required) => {
+                Judged::AwaitsCustomer(record(AuthorizationResult::NeedsAction(required)))
+            }
+            CallAnswer::Pending(_) => Judged::AwaitsCustomer(record(AuthorizationResult::Processing)),
+            CallAnswer::Done(_) => return None,
+        })
+    }
+}
+
+/// An approval, for the record.
+pub(super) fn approval(approved: ApprovedAuthorization) -> AuthorizationResult {
+    let ApprovedAuthorization { acquirer_reference, captured, settles_at_once, is_disputed, authentication } = approved;
+    AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed, authentication }
+}
+
+/// The instrument that pays, with its secrets; none when the vault no longer has the card's number.
+fn instrument(
+    sources: &CallSources,
+    merchant: MerchantId,
+    instrument: &session::Instrument,
+) -> Result<Option<Instrument>, NoResult> {
+    let number = |of| sources.reader(merchant).card_number(of);
+    match instrument {
+        session::Instrument::Token { token_id, usage: _, card } => {
+            let number = number(CardNumberOf::Token(*token_id))?;
+            let security_code = sources.security_codes.get(*token_id);
+            let expiry = card.expiry;
+            Ok(number.map(|number| Instrument::Card { number, expiry, security_code, is_saved: false }))
+        }
+        session::Instrument::SavedCard { card_id, owner: _, card } => {
+            let number = number(CardNumberOf::Card(*card_id))?;
+            let (expiry, security_code) = (card.expiry, None);
+            Ok(number.map(|number| Instrument::Card { number, expiry, security_code, is_saved: true }))
+        }
+        session::Instrument::Installment { plan, interest_bearer: _ } => {
+            Ok(Some(Instrument::Installment { plan: *plan }))
+        }
+        session::Instrument::PromptPay => Ok(Some(Instrument::PromptPay)),
+        session::Instrument::MobileBanking => Ok(Some(Instrument::MobileBanking)),
+        session::Instrument::UnnamedCard => Ok(None),
+    }
+}
+
+fn card_gone() -> AuthorizationResult {
+    let failure = Failure {
+        code: "card_not_available".to_owned(),
+        message: "The card's number is no longer stored. Tokenize the card again.".to_owned(),
+    };
+    AuthorizationResult::Declined { failure, authentication: None }
+}
