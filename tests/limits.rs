@@ -20,6 +20,8 @@ const ENTRIES: &[Entry] = &[
     ("records that wait for their commit | ", "256 MiB", "storage/src/commit/queue.rs", "QUEUE_BYTES_MAX", MIB),
     ("records that wait for their commit | 65", "65,536", "storage/src/commit/queue.rs", "QUEUE_SUBMISSIONS_MAX", 1),
     ("a call that is worked on", "256 for each", "protocol/src/dispatch/call_limits.rs", "CHANGES_PER_THREAD", 1),
+    ("calls to acquirers", "1,024 in", "actors/src/effects/runner.rs", "SERVED_MAX", 1),
+    ("calls to acquirers", "256 of", "actors/src/outbox/effect_queue.rs", "CALLS_OF_MERCHANT_MAX", 1),
     ("a live merchant", "1,024 rows", "actors/src/merchant/staged.rs", "KEPT_ROWS_MAX", 1),
     ("bytes of a body", "64 KiB", "protocol/src/dispatch/body.rs", "PIPELINE_WITHOUT_KEY_BYTES_MAX", KIB),
     ("bytes of a body", "30 s", "protocol/src/dispatch/body.rs", "ARRIVAL_MAX", 1_000),

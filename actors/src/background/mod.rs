@@ -10,7 +10,7 @@ mod throttle;
 
 pub(crate) use in_flight::{InFlight, Permit};
 pub(crate) use pause::Pause;
-pub(crate) use queue::{AT_ONCE, Retry, WorkQueue};
+pub(crate) use queue::{AT_ONCE, Lanes, Retry, WorkQueue};
 pub(crate) use rows::BackgroundRows;
 pub(crate) use scheduler::{BackgroundWork, Scheduler, Served, WorkError};
 pub(crate) use throttle::ScanThrottle;

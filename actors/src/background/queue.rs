@@ -1,8 +1,12 @@
 //! A queue of background work: the subjects that wait until they are due, that are being served, and that failed.
+//!
+//! Subjects may belong to lanes, such as the calls of one merchant. Of a lane at most a part is served at once: what is
+//! due beyond that waits for its lane, and takes none of the places of other lanes.
 
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
+use till_domain::ids::MerchantId;
 use till_domain::time::Millis;
 use tokio::sync::Notify;
 
@@ -17,6 +21,14 @@ const SLEEP_MAX: Duration = Duration::from_millis(200);
 pub(crate) struct Retry {
     pub(crate) pause_first: Duration,
     pub(crate) pause_max: Duration,
+}
+
+/// The merchants whose subjects are lanes, and the limit of each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lanes<S> {
+    pub(crate) lane_of: fn(S) -> MerchantId,
+    /// Limit of the subjects of one lane that are served at once.
+    pub(crate) served_max: usize,
 }
 
 /// Subjects that have work due. Each is in the queue once, even when it is added several times. `P` is data that was
@@ -34,6 +46,19 @@ struct WorkQueueState<S, P> {
     waiting: WaitingSubjects<S>,
     /// Subjects that failed, by the instant at which they are tried again.
     failed: BTreeSet<(Instant, S)>,
+    served: usize,
+    /// None when subjects are of no lane.
+    lanes: Option<Lanes<S>>,
+    /// The lanes of which something is being served.
+    busy: BTreeMap<MerchantId, BusyLane<S>>,
+}
+
+/// A lane of which something is being served.
+#[derive(Debug)]
+struct BusyLane<S> {
+    served: usize,
+    /// Its subjects that are due beyond its limit, in the order of waiting subjects.
+    held: BTreeSet<(Millis, u64, S)>,
 }
 
 /// Subjects that wait, by the instant at which they are due, then in the order in which they were added.
@@ -71,17 +96,31 @@ enum SubjectState {
     /// The subject is being served; the instant is the earliest for which it was added again meanwhile.
     Served(Option<Millis>),
     Failed,
+    /// The subject is due, and waits for its lane.
+    Held,
 }
 
 impl<S, P> Default for WorkQueue<S, P> {
     fn default() -> WorkQueue<S, P> {
+        WorkQueue::of_lanes(None)
+    }
+}
+
+impl<S, P> WorkQueue<S, P> {
+    fn of_lanes(lanes: Option<Lanes<S>>) -> WorkQueue<S, P> {
         let waiting = WaitingSubjects { by_due: BTreeSet::new(), next_number: 0 };
-        let state = WorkQueueState { entries: BTreeMap::new(), waiting, failed: BTreeSet::new() };
+        let (entries, failed, busy) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        let state = WorkQueueState { entries, waiting, failed, served: 0, lanes, busy };
         WorkQueue { state: Mutex::new(state), changed: Notify::new() }
     }
 }
 
 impl<S: Copy + Ord, P> WorkQueue<S, P> {
+    /// An empty queue whose subjects belong to lanes.
+    pub(crate) fn with_lanes(lanes: Lanes<S>) -> WorkQueue<S, P> {
+        WorkQueue::of_lanes(Some(lanes))
+    }
+
     /// Adds a subject, unless it waits for an earlier instant already. One that is being served is served again.
     pub(crate) fn add(&self, subject: S, due: Millis, prepared: Option<P>) {
         self.state.lock().add(subject, due, prepared);
@@ -92,7 +131,7 @@ impl<S: Copy + Ord, P> WorkQueue<S, P> {
     /// being served. It is not taken again before it is finished or failed.
     pub(super) fn take_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<(S, Millis, Option<P>)> {
         let mut state = self.state.lock();
-        if state.served() < served_max { state.take_due(clock, now) } else { None }
+        if state.served < served_max { state.take_due(clock, now) } else { None }
     }
 
     /// Records that a subject was served, and the instant at which it has more work due, if any.
@@ -112,7 +151,7 @@ impl<S: Copy + Ord, P> WorkQueue<S, P> {
     /// none when there is no such subject or `served_max` are being served.
     pub(super) fn until_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<Duration> {
         let state = self.state.lock();
-        if state.served() >= served_max {
+        if state.served >= served_max {
             return None;
         }
         let due = state.waiting.by_due.first();
@@ -123,7 +162,7 @@ impl<S: Copy + Ord, P> WorkQueue<S, P> {
 
     /// The number of subjects that are being served.
     pub(crate) fn served(&self) -> usize {
-        self.state.lock().served()
+        self.state.lock().served
     }
 
     /// The number of subjects that failed when they were last served.
@@ -156,14 +195,10 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
                 (entry.due, entry.progress) = (due, self.waiting.push(subject, due));
                 entry.since = Instant::now();
             }
-            SubjectState::Waiting(_) => {}
+            SubjectState::Waiting(_) | SubjectState::Held => {}
             SubjectState::Served(again) => entry.progress = SubjectState::Served(earliest(again, Some(due))),
             SubjectState::Failed => entry.due = entry.due.min(due),
         }
-    }
-
-    fn served(&self) -> usize {
-        self.entries.len() - self.waiting.by_due.len() - self.failed.len()
     }
 
     fn take_due(&mut self, clock: Millis, now: Instant) -> Option<(S, Millis, Option<P>)> {
@@ -172,13 +207,32 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
             let entry = self.entries.get_mut(&subject)?;
             entry.progress = self.waiting.push(subject, entry.due);
         }
-        if self.waiting.by_due.first().is_none_or(|(due, _, _)| *due > clock) {
-            return None;
+        loop {
+            let waiting = *self.waiting.by_due.first().filter(|(due, _, _)| *due <= clock)?;
+            self.waiting.by_due.pop_first();
+            let entry = self.entries.get_mut(&waiting.2)?;
+            if enter_lane(self.lanes, &mut self.busy, waiting) {
+                entry.progress = SubjectState::Served(None);
+                self.served += 1;
+                return Some((waiting.2, entry.due, entry.prepared.take()));
+            }
+            entry.progress = SubjectState::Held;
         }
-        let (_, _, subject) = self.waiting.by_due.pop_first()?;
-        let entry = self.entries.get_mut(&subject)?;
-        entry.progress = SubjectState::Served(None);
-        Some((subject, entry.due, entry.prepared.take()))
+    }
+
+    /// Ends the service of a subject: the first that waits for its lane goes on.
+    fn leave_lane(&mut self, subject: S) {
+        self.served -= 1;
+        let Some(lanes) = self.lanes else { return };
+        let lane_of = (lanes.lane_of)(subject);
+        let Some(lane) = self.busy.get_mut(&lane_of) else { return };
+        lane.served -= 1;
+        if let Some(first) = lane.held.pop_first() {
+            self.waiting.by_due.insert(first);
+            self.entries.entry(first.2).and_modify(|entry| entry.progress = SubjectState::Waiting(first.1));
+        } else if lane.served == 0 {
+            self.busy.remove(&lane_of);
+        }
     }
 
     fn finish(&mut self, subject: S, next: Option<Millis>, now: Instant) {
@@ -193,6 +247,7 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
             }
             None => _ = self.entries.remove(&subject),
         }
+        self.leave_lane(subject);
     }
 
     fn fail(&mut self, subject: S, retry: Retry, now: Instant) {
@@ -203,7 +258,25 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
         entry.progress = SubjectState::Failed;
         entry.pause = (entry.pause * 2).clamp(retry.pause_first, retry.pause_max);
         self.failed.insert((now + entry.pause, subject));
+        self.leave_lane(subject);
     }
+}
+
+/// Counts a subject as served, or holds it back; true when its lane has room.
+fn enter_lane<S: Copy + Ord>(
+    lanes: Option<Lanes<S>>,
+    busy: &mut BTreeMap<MerchantId, BusyLane<S>>,
+    waiting: (Millis, u64, S),
+) -> bool {
+    let Some(Lanes { lane_of, served_max }) = lanes else { return true };
+    let lane = busy.entry(lane_of(waiting.2)).or_insert(BusyLane { served: 0, held: BTreeSet::new() });
+    let has_room = lane.served < served_max;
+    if has_room {
+        lane.served += 1;
+    } else {
+        lane.held.insert(waiting);
+    }
+    has_room
 }
 
 fn earliest(one: Option<Millis>, other: Option<Millis>) -> Option<Millis> {
@@ -285,6 +358,44 @@ mod tests {
         queue.finish('b', None, now);
         assert_eq!(queue.until_due(Millis(0), now, MAX), Some(Duration::ZERO));
         assert_eq!(take(&queue, 0, now), Some('d'));
+    }
+
+    /// An empty queue of letters, whose lanes have one place each: that of small letters and that of capitals.
+    fn queue_of_lanes() -> WorkQueue<char> {
+        let lane_of = |letter: char| MerchantId::from_bytes([u8::from(letter.is_uppercase()); 16]);
+        WorkQueue::with_lanes(Lanes { lane_of, served_max: 1 })
+    }
+
+    #[test]
+    fn a_full_lane_holds_back_its_subjects_and_no_others() {
+        let (queue, now) = (queue_of_lanes(), Instant::now());
+        ['a', 'b', 'c', 'A', 'B'].into_iter().for_each(|subject| queue.add(subject, AT_ONCE, None));
+        assert_eq!([0; 3].map(|clock| take(&queue, clock, now)), [Some('a'), Some('A'), None]);
+        assert_eq!((queue.served(), queue.until_due(AT_ONCE, now, MAX)), (2, None), "nothing is asked for in vain");
+        queue.finish('a', None, now);
+        assert_eq!([0; 2].map(|clock| take(&queue, clock, now)), [Some('b'), None], "in their order");
+        queue.fail('b', RETRY, now);
+        assert_eq!([0; 2].map(|clock| take(&queue, clock, now)), [Some('c'), None]);
+        let later = now + RETRY.pause_first;
+        assert_eq!(take(&queue, 0, later), None, "what failed waits for its lane, too");
+        queue.finish('c', None, now);
+        queue.finish('A', None, now);
+        assert_eq!([0; 3].map(|clock| take(&queue, clock, later)), [Some('B'), Some('b'), None]);
+        ['b', 'B'].into_iter().for_each(|subject| queue.finish(subject, None, now));
+        assert_eq!((subjects(&queue), queue.served()), (0, 0));
+    }
+
+    #[test]
+    fn a_subject_that_waits_for_its_lane_is_added_once() {
+        let (queue, now) = (queue_of_lanes(), Instant::now());
+        queue.add('a', AT_ONCE, None);
+        queue.add('b', Millis(5), None);
+        assert_eq!([5; 2].map(|clock| take(&queue, clock, now)), [Some('a'), None]);
+        queue.add('b', AT_ONCE, None);
+        queue.finish('a', Some(Millis(9)), now);
+        assert_eq!([5; 2].map(|clock| take(&queue, clock, now)), [Some('b'), None]);
+        queue.finish('b', None, now);
+        assert_eq!((take(&queue, 8, now), take(&queue, 9, now), subjects(&queue)), (None, Some('a'), 1));
     }
 
     #[test]

@@ -8,10 +8,13 @@ use till_domain::open_call::OpenCall;
 use till_domain::payment::Payment;
 
 use super::made_calls::MadeCalls;
-use crate::background::{AT_ONCE, InFlight, Permit, WorkQueue};
+use crate::background::{AT_ONCE, InFlight, Lanes, Permit, WorkQueue};
 
 /// Limit of the effects that wait in memory with all that their call needs. Others are read in their turn.
 const PREPARED_CALLS_MAX: usize = 8_192;
+
+/// Limit of the calls of one merchant that are under way at once. Further ones wait, and hold up no other merchant's.
+const CALLS_OF_MERCHANT_MAX: usize = 256;
 
 /// The effect and its payment.
 pub(crate) type CallRows = (Arc<Effect>, Arc<Payment>);
@@ -44,7 +47,9 @@ pub(crate) struct EffectQueue {
 impl EffectQueue {
     /// An empty queue.
     pub(crate) fn new() -> EffectQueue {
-        EffectQueue { calls: Arc::default(), made: MadeCalls::default(), prepared: InFlight::new(PREPARED_CALLS_MAX) }
+        let lanes = Lanes { lane_of: |(merchant_id, _): (_, _)| merchant_id, served_max: CALLS_OF_MERCHANT_MAX };
+        let calls = Arc::new(WorkQueue::with_lanes(lanes));
+        EffectQueue { calls, made: MadeCalls::default(), prepared: InFlight::new(PREPARED_CALLS_MAX) }
     }
 
     /// Adds an open call that was read from the log, so that an earlier process may have made it.

@@ -8,6 +8,7 @@ use till_actors::acquirer::{
 };
 use till_domain::ids::MerchantId;
 use till_sandbox::SandboxAcquirer;
+use tokio::sync::watch::{Receiver, Sender, channel};
 
 /// The treatment of a call.
 pub(crate) enum CallTreatment {
@@ -25,6 +26,7 @@ struct Script {
     /// The fault of the next call of a kind.
     fault_of: Option<(&'static str, CallFault)>,
     unanswered_merchant: Option<MerchantId>,
+    hanging_merchant: Option<(MerchantId, Receiver<()>)>,
     security_codes: Vec<Option<String>>,
     calls: Vec<String>,
     /// The references of the calls that were carried out.
@@ -53,6 +55,18 @@ impl ScriptHandle {
     /// Calls of this merchant, and look-ups, get no answer from now on, and are not carried out.
     pub(crate) fn do_not_answer(&self, merchant_id: Option<MerchantId>) {
         self.script().unanswered_merchant = merchant_id;
+    }
+
+    /// Calls of this merchant hang from now on, and are not carried out before what is returned is dropped.
+    pub(crate) fn hang(&self, merchant_id: MerchantId) -> Sender<()> {
+        let (sender, receiver) = channel(());
+        self.script().hanging_merchant = Some((merchant_id, receiver));
+        sender
+    }
+
+    fn hanging(&self, merchant_id: MerchantId) -> Option<Receiver<()>> {
+        let script = self.script();
+        script.hanging_merchant.as_ref().filter(|(hanging, _)| *hanging == merchant_id).map(|(_, until)| until.clone())
     }
 
     /// The failures that are kept are kept no longer.
@@ -143,6 +157,14 @@ impl Acquirer for ScriptedAcquirer {
         {
             let code = security_code.as_ref().map(|code| code.expose_digits().to_owned());
             self.script.script().security_codes.push(code);
+        }
+        if let Some(mut until) = self.script.hanging(call.merchant()) {
+            let (sandbox, reference) = (Arc::clone(&self.sandbox), call.reference().to_string());
+            self.script.script().calls.push(format!("hanging {reference}"));
+            return Box::pin(async move {
+                until.changed().await.expect_err("nothing is sent");
+                sandbox.act(call).await
+            });
         }
         match self.script.turn(&call) {
             Some(CallTreatment::Panic) => Box::pin(async { panic!("the acquirer panics on purpose") }),

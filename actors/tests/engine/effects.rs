@@ -187,6 +187,24 @@ async fn unanswered_effects_do_not_delay_other_merchants() {
 }
 
 #[actix_rt::test]
+async fn calls_that_hang_delay_no_other_merchant() {
+    let world = EngineWorld::start();
+    let (hanging, other) = (world.open_shop().await, world.open_shop().await);
+    let until = world.script.hang(hanging.merchant_id);
+    for session_id in world.sessions(&hanging, 1_100).await {
+        done(world.submit(hanging.merchant_id, initiate(session_id).by(&hanging)).await);
+    }
+    eventually("as many calls as one merchant may have are under way", || world.script.calls() == 256).await;
+    let payment = world.pay(&other, |words| words).await;
+    world.settles_down_as(&other, payment, PaymentStatus::Successful).await;
+    eventually("no others are", || world.engine.running_effects() == 256).await;
+    assert_eq!((world.count(Family::Effects, &hanging), world.engine.open_effects().count), (1_100, 1_100));
+    drop(until);
+    eventually("all are carried out", || world.count(Family::Effects, &hanging) == 0).await;
+    world.assert_book_equals_ledger(&hanging);
+}
+
+#[actix_rt::test]
 async fn a_card_is_saved_with_its_number() {
     let (world, shop) = EngineWorld::with_shop().await;
     let token_id = world.token(&shop, TokenUsage::Multiple).await;
