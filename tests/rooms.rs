@@ -303,6 +303,21 @@ fn pages_hold_no_rules_and_read_no_rows() {
     }
 }
 
+/// Words that calls to other parties must not contain: whoever calls says whom, and why.
+const FORBIDDEN_IN_OUTGOING: [&str; 7] =
+    ["webhooks", "outbox", "merchant", "acquirer", "MerchantId", "till_domain", "till_storage"];
+
+#[test]
+fn outgoing_calls_know_neither_webhooks_nor_merchants() {
+    let files = code_of("actors/src/outgoing");
+    assert!(files.len() > 3, "there are outgoing calls");
+    for (file, tokens) in files {
+        for word in FORBIDDEN_IN_OUTGOING {
+            assert!(!tokens.iter().any(|token| token == word), "{file} must not contain {word}");
+        }
+    }
+}
+
 #[test]
 fn only_the_start_and_offline_commands_name_the_engine() {
     for (file, tokens) in ["src", "actors/src", "benches/load/src"].into_iter().flat_map(code_of) {

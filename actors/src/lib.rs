@@ -9,6 +9,7 @@ mod effects;
 mod engine;
 mod merchant;
 mod outbox;
+pub mod outgoing;
 mod removal;
 mod store;
 mod timers;

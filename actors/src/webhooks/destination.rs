@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use url::{Host, Url};
 
 use super::address_policy::{AddressPolicy, RefusedAddress, is_port_of_endpoints};
+use crate::outgoing::Scheme;
 
 /// Bytes of a destination, at most: what servers and proxies commonly take.
 pub const DESTINATION_BYTES_MAX: usize = 2_048;
@@ -91,26 +92,6 @@ impl AddressPolicy {
                 ipv4.or_else(|_| self.check_for(scheme, IpAddr::V6(Ipv6Addr::LOCALHOST)))
             }
             Some(Host::Domain(_)) | None => Ok(()),
-        }
-    }
-}
-
-/// The protocol by which a destination is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scheme {
-    /// With TLS.
-    Https,
-    /// Without.
-    Http,
-}
-
-impl Scheme {
-    /// The scheme of a URL, unless it is another one.
-    pub(super) fn of(url: &Url) -> Option<Scheme> {
-        match url.scheme() {
-            "https" => Some(Scheme::Https),
-            "http" => Some(Scheme::Http),
-            _ => None,
         }
     }
 }

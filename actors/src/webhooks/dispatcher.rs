@@ -38,6 +38,7 @@ use crate::background::{AT_ONCE, BackgroundWork, Retry, Served, WorkError};
 use crate::clock::{Clock, OsEntropy};
 use crate::merchant::{Admission, Registry};
 use crate::outbox::{WebhookEndpoint, WebhookQueue};
+use crate::outgoing::RequestFailure;
 
 /// Events of one read.
 pub(super) const EVENTS_READ_AT_ONCE: usize = 64;
@@ -518,7 +519,7 @@ fn refused_attempt(refused: RefusedDestination) -> Attempt {
         | RefusedDestination::NotAbsolute
         | RefusedDestination::NotHttps
         | RefusedDestination::UserInformation
-        | RefusedDestination::Fragment => FailureReason::Unsendable,
+        | RefusedDestination::Fragment => RequestFailure::Unsendable.into(),
         RefusedDestination::Port => FailureReason::RefusedPort,
     };
     Attempt { latency: Duration::ZERO, result: AttemptResult::Failed(reason) }

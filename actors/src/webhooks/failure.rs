@@ -1,41 +1,19 @@
 //! The reasons why an attempt has no answer.
 
-use std::io;
-
 use super::address_policy::RefusedAddress;
-
-/// Heads before that of the answer (1xx) that an attempt reads, at most. Endpoints send one, if any.
-pub(super) const INTERIM_HEADS_MAX: usize = 8;
+use crate::outgoing::RequestFailure;
 
 /// The reason why an attempt has no answer. The messages name no address, so that merchants do not learn from them how
 /// the server's network resolves names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FailureReason {
-    /// The URL or a header cannot be sent.
-    #[error("the request cannot be made of this URL and these headers")]
-    Unsendable,
-    /// The name has no address, or the look-up failed.
-    #[error("the name of the host has no address")]
-    NameNotFound,
     /// No address of the host may be called.
     #[error("the host has {0}")]
     Refused(RefusedAddress),
     /// The port is none of those that may be called.
     #[error("the port is neither 443 nor above 1023")]
     RefusedPort,
-    /// No address accepted a connection.
-    #[error("the connection was not made: {0}")]
-    NotConnected(io::ErrorKind),
-    /// The certificate is not the host's or not trusted, or the handshake broke off.
-    #[error("TLS was not possible: {0}")]
-    Tls(String),
-    /// The endpoint sent bytes that are not an answer of HTTP, or closed the connection.
-    #[error("the answer is missing: {0}")]
-    NoAnswer(String),
-    /// The endpoint sent more heads before that of its answer than are read.
-    #[error("there were more than {INTERIM_HEADS_MAX} interim answers (1xx) before the answer")]
-    TooManyInterimHeads,
-    /// The time limit has passed.
-    #[error("the answer did not come in time")]
-    TimedOut,
+    /// The request failed.
+    #[error(transparent)]
+    Request(#[from] RequestFailure),
 }

@@ -1,21 +1,17 @@
-//! Looking names up. The system's resolver may take half a minute to say that a server of names is silent, and cannot
-//! be cut off, so that its threads are counted for the merchant that they are for.
+//! The names of endpoints, looked up: the threads of look-ups are counted for the merchant that they are for.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
-use std::net::{IpAddr, ToSocketAddrs};
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
-use tokio::sync::watch;
 
 use super::limits::LOOKUPS_MAX;
-use super::shares::{MerchantShares, SharedPermit};
+use super::shares::MerchantShares;
+use crate::outgoing::Lookups;
 
 /// The pause before a name is tried again while too many are looked up.
 const LOOK_UP_AGAIN_AFTER: Duration = Duration::from_millis(20);
@@ -29,17 +25,11 @@ pub trait ResolveNames: Send + Sync {
     fn addresses_of<'n>(&'n self, merchant_id: MerchantId, name: &'n str) -> Resolving<'n>;
 }
 
-type LookUp = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
-/// The answer to a look-up, once there is one; no addresses when it failed.
-type LookupAnswer = watch::Receiver<Option<Vec<IpAddr>>>;
-type PendingLookups = Mutex<BTreeMap<(MerchantId, String), LookupAnswer>>;
-
 /// Resolves names by the system's resolver. Attempts of a merchant that need the same name at the same time share one
 /// look-up, so that one name takes one of its permits.
 pub struct SystemNames {
-    look_up: Arc<LookUp>,
+    lookups: Lookups<MerchantId>,
     permits: Arc<MerchantShares>,
-    pending: Arc<PendingLookups>,
 }
 
 impl SystemNames {
@@ -51,39 +41,7 @@ impl SystemNames {
 
     /// The system's resolver, which looks at most this number of names up at once.
     pub(super) fn with_lookups(lookups_max: usize) -> SystemNames {
-        SystemNames::with_resolver(
-            |name| Ok((name, 0).to_socket_addrs()?.map(|address| address.ip()).collect()),
-            lookups_max,
-        )
-    }
-
-    fn with_resolver(
-        look_up: impl Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync + 'static,
-        lookups_max: usize,
-    ) -> SystemNames {
-        SystemNames { look_up: Arc::new(look_up), permits: MerchantShares::new(lookups_max), pending: Arc::default() }
-    }
-
-    /// The answer to the look-up of a name, which begins unless it is under way; none while too many names are looked
-    /// up.
-    fn begin(&self, merchant_id: MerchantId, name: &str) -> Option<LookupAnswer> {
-        let key = (merchant_id, name.to_owned());
-        let mut pending = self.pending.lock();
-        if let Some(answer) = pending.get(&key) {
-            return Some(answer.clone());
-        }
-        let permit = self.permits.enter(merchant_id)?;
-        let (answers, answer) = watch::channel(None);
-        pending.insert(key.clone(), answer.clone());
-        drop(pending);
-        let entry = LookupEntry { key, of: Arc::clone(&self.pending), _permit: permit };
-        let look_up = Arc::clone(&self.look_up);
-        let run = move || {
-            answers.send_replace(Some(look_up(&entry.key.1).unwrap_or_default()));
-        };
-        // Without a thread the closure is dropped with everything in it, as after the look-up.
-        _ = thread::Builder::new().name("look-up".to_owned()).spawn(run);
-        Some(answer)
+        SystemNames { lookups: Lookups::system(), permits: MerchantShares::new(lookups_max) }
     }
 }
 
@@ -96,28 +54,14 @@ impl Default for SystemNames {
 impl ResolveNames for SystemNames {
     fn addresses_of<'n>(&'n self, merchant_id: MerchantId, name: &'n str) -> Resolving<'n> {
         Box::pin(async move {
-            let mut answer = loop {
-                match self.begin(merchant_id, name) {
-                    Some(answer) => break answer,
+            let lookup = loop {
+                match self.lookups.begin(merchant_id, name, || self.permits.enter(merchant_id)) {
+                    Some(lookup) => break lookup,
                     None => tokio::time::sleep(LOOK_UP_AGAIN_AFTER).await,
                 }
             };
-            let found = answer.wait_for(Option::is_some).await;
-            found.ok().and_then(|found| found.clone()).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+            lookup.addresses().await
         })
-    }
-}
-
-/// A look-up under way, until its thread ends.
-struct LookupEntry {
-    key: (MerchantId, String),
-    of: Arc<PendingLookups>,
-    _permit: SharedPermit,
-}
-
-impl Drop for LookupEntry {
-    fn drop(&mut self) {
-        self.of.lock().remove(&self.key);
     }
 }
 
@@ -125,7 +69,7 @@ impl Drop for LookupEntry {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use parking_lot::Condvar;
+    use parking_lot::{Condvar, Mutex};
     use tokio::time::timeout;
 
     use super::*;
@@ -153,7 +97,8 @@ mod tests {
                 }
                 if name == "unknown" { Err(io::Error::from(io::ErrorKind::NotFound)) } else { Ok(vec![ADDRESS]) }
             };
-            HangingResolver { names: SystemNames::with_resolver(look_up, lookups_max), calls, gate }
+            let (lookups, permits) = (Lookups::with_resolver(look_up), MerchantShares::new(lookups_max));
+            HangingResolver { names: SystemNames { lookups, permits }, calls, gate }
         }
 
         async fn find(&self, merchant: u8, name: &str, patience: Duration) -> Option<Vec<IpAddr>> {
@@ -191,11 +136,13 @@ mod tests {
         let (first, second, third, ()) = tokio::join!(find(), find(), find(), release);
         assert_eq!([first, second, third], [(); 3].map(|()| Some(vec![ADDRESS])));
         assert_eq!(resolver.calls.load(Ordering::SeqCst), 1);
-        while !resolver.names.pending.lock().is_empty() {
-            tokio::time::sleep(LOOK_UP_AGAIN_AFTER).await; // The thread of the look-up ends after its answer.
-        }
-        assert_eq!(find().await, Some(vec![ADDRESS]));
-        assert_eq!(resolver.calls.load(Ordering::SeqCst), 2, "a later attempt looks it up again");
+        let later = async {
+            while resolver.calls.load(Ordering::SeqCst) == 1 {
+                assert_eq!(find().await, Some(vec![ADDRESS]));
+                tokio::time::sleep(LOOK_UP_AGAIN_AFTER).await; // The thread of the look-up ends after its answer.
+            }
+        };
+        timeout(AMPLE, later).await.expect("a later attempt looks it up again");
     }
 
     #[tokio::test]

@@ -90,8 +90,9 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{EndpointAnswer, FailureReason};
+    use super::super::EndpointAnswer;
     use super::*;
+    use crate::outgoing::RequestFailure;
     use till_domain::ids::{DeliveryId, WebhookEventId, WebhookId};
 
     const NOW: Millis = Millis(1_000_000);
@@ -156,8 +157,8 @@ mod tests {
 
     #[test]
     fn an_attempt_without_an_answer_says_why_in_a_few_words() {
-        let long = FailureReason::Tls("x".repeat(5_000));
-        let attempt = Attempt { latency: Duration::ZERO, result: AttemptResult::Failed(long) };
+        let long = RequestFailure::Tls("x".repeat(5_000));
+        let attempt = Attempt { latency: Duration::ZERO, result: AttemptResult::Failed(long.into()) };
         let delivery = outcome(fresh(), attempt).delivery;
         assert_eq!(delivery.response_status, None);
         assert_eq!(delivery.failure.map(|text| text.chars().count()), Some(FAILURE_CHARACTERS_MAX));

@@ -5,37 +5,28 @@
 //! the address.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::Request;
 use hyper::body::{Bytes, Incoming};
-use hyper::client::conn::http1;
-use hyper::ext::on_informational;
 use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, USER_AGENT};
-use hyper_util::rt::TokioIo;
 use till_domain::ids::MerchantId;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{Notify, Semaphore};
-use tokio::task::JoinSet;
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 use url::{Position, Url};
 
 use super::address_policy::AddressPolicy;
 use super::answer::{EndpointAnswer, asked_wait, excerpt_of, gather};
-use super::connection::{ADDRESSES_TRIED_MAX, begin_tls, connect, system_roots, tls_trusting};
-use super::destination::Scheme;
-use super::failure::{FailureReason, INTERIM_HEADS_MAX};
+use super::connection::connect;
+use super::failure::FailureReason;
 use super::limits::{ATTEMPTS_MAX, LOOKUPS_MAX, SOCKETS_MAX, part_of};
 use super::names::{ResolveNames, SystemNames};
+use crate::outgoing::{ADDRESSES_TRIED_MAX, HttpConnection, RequestFailure, Scheme, system_roots, tls_trusting};
 
 /// The time limit of an attempt in all: resolving, connecting, sending and reading.
 pub const ATTEMPT_TIME_LIMIT: Duration = Duration::from_secs(15);
-
-/// Bytes of the head of an answer, at most, and those that are read of a body at once.
-const READ_BUFFER_BYTES_MAX: usize = 16 * 1024;
 
 /// The name that the sender gives itself.
 const USER_AGENT_VALUE: &str = concat!("Till-Webhooks/", env!("CARGO_PKG_VERSION"));
@@ -122,7 +113,7 @@ impl Sender {
         });
         let asked = asked.await;
         let latency = started.elapsed();
-        let result = match asked.unwrap_or(Err(FailureReason::TimedOut)) {
+        let result = match asked.unwrap_or(Err(RequestFailure::TimedOut.into())) {
             Ok((asked, _permit)) => AttemptResult::Answered(asked.answer_until(deadline).await),
             Err(reason) => AttemptResult::Failed(reason),
         };
@@ -132,14 +123,12 @@ impl Sender {
     /// Sends the request and waits for the head of the answer.
     async fn ask(&self, post: Post<'_>) -> Result<PendingResponse, FailureReason> {
         let request = request_of(post)?;
-        let scheme = Scheme::of(post.url).ok_or(FailureReason::Unsendable)?;
+        let scheme = Scheme::of(post.url).ok_or(RequestFailure::Unsendable)?;
         // Each address has a part of the time, and one part is left for the answer.
         let part = self.time_limit / (ADDRESSES_TRIED_MAX + 1);
         let stream = connect((post.merchant_id, post.url), scheme, self.names.as_ref(), &self.policy, part).await?;
-        match scheme {
-            Scheme::Https => ask_over(begin_tls(stream, post.url, &self.tls).await?, request).await,
-            Scheme::Http => ask_over(stream, request).await,
-        }
+        let mut connection = HttpConnection::begin(stream, scheme, post.url, &self.tls).await?;
+        Ok(PendingResponse { response: connection.ask(request).await?, _connection: connection })
     }
 }
 
@@ -149,10 +138,10 @@ impl std::fmt::Debug for Sender {
     }
 }
 
-/// An answer whose body is not read yet, and the task that drives its connection, which ends with it.
+/// An answer whose body is not read yet, and its connection, which ends with it.
 struct PendingResponse {
     response: hyper::Response<Incoming>,
-    _connection: JoinSet<hyper::Result<()>>,
+    _connection: HttpConnection,
 }
 
 impl PendingResponse {
@@ -169,39 +158,7 @@ impl PendingResponse {
     }
 }
 
-async fn ask_over<S>(stream: S, mut request: Request<Full<Bytes>>) -> Result<PendingResponse, FailureReason>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let no_answer = |error: hyper::Error| FailureReason::NoAnswer(error.to_string());
-    let mut builder = http1::Builder::new();
-    builder.max_buf_size(READ_BUFFER_BYTES_MAX);
-    let (mut requests, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(no_answer)?;
-    let mut driver = JoinSet::new();
-    driver.spawn(connection);
-    let too_many = notice_of_interim_heads(&mut request);
-    tokio::select! {
-        biased;
-        () = too_many.notified() => Err(FailureReason::TooManyInterimHeads),
-        response = requests.send_request(request) => {
-            Ok(PendingResponse { response: response.map_err(no_answer)?, _connection: driver })
-        }
-    }
-}
-
-/// Notifies when more heads come before that of the answer than an attempt reads: HTTP sets no limit to them.
-fn notice_of_interim_heads(request: &mut Request<Full<Bytes>>) -> Arc<Notify> {
-    let (too_many, count) = (Arc::new(Notify::new()), AtomicUsize::new(0));
-    let notice = Arc::clone(&too_many);
-    on_informational(request, move |_| {
-        if count.fetch_add(1, Ordering::Relaxed) == INTERIM_HEADS_MAX {
-            notice.notify_one();
-        }
-    });
-    too_many
-}
-
-fn request_of(post: Post<'_>) -> Result<Request<Full<Bytes>>, FailureReason> {
+fn request_of(post: Post<'_>) -> Result<Request<Full<Bytes>>, RequestFailure> {
     let mut request = Request::post(&post.url[Position::BeforePath..Position::AfterQuery])
         .header(HOST, &post.url[Position::BeforeHost..Position::AfterPort])
         .header(USER_AGENT, USER_AGENT_VALUE)
@@ -210,7 +167,7 @@ fn request_of(post: Post<'_>) -> Result<Request<Full<Bytes>>, FailureReason> {
     for (name, value) in post.headers {
         request = request.header(*name, *value);
     }
-    request.body(Full::from(post.body.to_vec())).map_err(|_| FailureReason::Unsendable)
+    request.body(Full::from(post.body.to_vec())).map_err(|_| RequestFailure::Unsendable)
 }
 
 #[cfg(test)]

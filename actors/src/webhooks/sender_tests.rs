@@ -1,158 +1,29 @@
-//! Attempts against small servers on this machine, each of which behaves in one way.
+//! Attempts against small servers on this machine.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
-use rcgen::{CertifiedKey, generate_simple_self_signed};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{RootCertStore, ServerConfig};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
-use tokio_rustls::TlsAcceptor;
 
 use super::super::address_policy::RefusedAddress;
 use super::super::answer::EXCERPT_BYTES_MAX;
 use super::super::names::Resolving;
 use super::*;
+use crate::outgoing::test_server::{BODY, Behaviour, TestServer, answers};
+use crate::outgoing::{INTERIM_HEADS_MAX, READ_BUFFER_BYTES_MAX};
 
 const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
-const BODY: &[u8] = br#"{"event":"test"}"#;
 
 /// Long enough for any attempt against a server that answers, even on a busy machine.
 const AMPLE: Duration = Duration::from_secs(10);
 /// For attempts that must run out of time.
 const SHORT: Duration = Duration::from_millis(300);
-
-/// The behaviour of a server after it has read a request.
-#[derive(Clone)]
-enum Behaviour {
-    /// Sends this and closes.
-    Answers(String),
-    /// Sends this and keeps the connection open without a further byte.
-    Stalls(String),
-    /// Sends this, and then the letter x for as long as the client reads.
-    NeverEnds(String),
-    /// Sends this again and again for as long as the client reads.
-    Repeats(&'static str),
-}
-
-/// A server that behaves in one way, and keeps the requests that it read.
-struct TestServer {
-    address: SocketAddr,
-    requests: Arc<Mutex<Vec<String>>>,
-    connections: Arc<AtomicUsize>,
-    _task: JoinSet<()>,
-}
-
-impl TestServer {
-    async fn start(behaviour: Behaviour) -> TestServer {
-        TestServer::start_with(behaviour, None).await
-    }
-
-    /// One with TLS, by a certificate for `name`, which is answered beside it.
-    async fn start_with_tls(behaviour: Behaviour, name: &str) -> (TestServer, CertificateDer<'static>) {
-        let CertifiedKey { cert, signing_key } =
-            generate_simple_self_signed(vec![name.to_owned()]).expect("a certificate can be made");
-        let key = PrivateKeyDer::try_from(signing_key.serialize_der()).expect("the key is in PKCS 8 form");
-        let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .expect("the provider knows them")
-            .with_no_client_auth()
-            .with_single_cert(vec![cert.der().clone()], key)
-            .expect("key and certificate belong together");
-        let acceptor = TlsAcceptor::from(Arc::new(config));
-        (TestServer::start_with(behaviour, Some(acceptor)).await, cert.der().clone())
-    }
-
-    async fn start_with(behaviour: Behaviour, tls: Option<TlsAcceptor>) -> TestServer {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
-        let address = listener.local_addr().expect("it is bound");
-        let (requests, connections) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
-        let mut task = JoinSet::new();
-        task.spawn(accept(listener, behaviour, tls, Arc::clone(&requests), Arc::clone(&connections)));
-        TestServer { address, requests, connections, _task: task }
-    }
-
-    fn url(&self, scheme: &str, host: &str, path: &str) -> Url {
-        let text = format!("{scheme}://{host}:{}{path}", self.address.port());
-        text.parse().expect("it is a URL")
-    }
-
-    fn connections(&self) -> usize {
-        self.connections.load(Ordering::SeqCst)
-    }
-
-    fn only_request(&self) -> String {
-        let requests = self.requests.lock().expect("no test panics while it holds them");
-        assert_eq!(requests.len(), 1, "{requests:?}");
-        requests[0].clone()
-    }
-}
-
-async fn accept(
-    listener: TcpListener,
-    behaviour: Behaviour,
-    tls: Option<TlsAcceptor>,
-    requests: Arc<Mutex<Vec<String>>>,
-    connections: Arc<AtomicUsize>,
-) {
-    while let Ok((stream, _)) = listener.accept().await {
-        connections.fetch_add(1, Ordering::SeqCst);
-        match &tls {
-            None => serve(stream, &behaviour, &requests).await,
-            Some(acceptor) => {
-                if let Ok(stream) = acceptor.accept(stream).await {
-                    serve(stream, &behaviour, &requests).await;
-                }
-            }
-        }
-    }
-}
-
-/// Serves one connection. Errors are ignored: the sender may close the connection at any time.
-async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, behaviour: &Behaviour, requests: &Mutex<Vec<String>>) {
-    let mut request = Vec::new();
-    while !request.ends_with(BODY) {
-        match stream.read_buf(&mut request).await {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-    }
-    let text = String::from_utf8(request).expect("the request is text");
-    requests.lock().expect("no test panics while it holds them").push(text);
-    _ = behave(&mut stream, behaviour).await;
-}
-
-async fn behave(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), behaviour: &Behaviour) -> io::Result<()> {
-    match behaviour {
-        Behaviour::Answers(text) => {
-            stream.write_all(text.as_bytes()).await?;
-            stream.shutdown().await
-        }
-        Behaviour::Stalls(text) => {
-            stream.write_all(text.as_bytes()).await?;
-            stream.flush().await?;
-            stream.read_to_end(&mut Vec::new()).await.map(|_| ())
-        }
-        Behaviour::NeverEnds(text) => {
-            stream.write_all(text.as_bytes()).await?;
-            loop {
-                stream.write_all(&[b'x'; 4_096]).await?;
-            }
-        }
-        Behaviour::Repeats(text) => loop {
-            stream.write_all(text.as_bytes()).await?;
-        },
-    }
-}
-
-fn answers(status: &str, headers: &str, body: &str) -> Behaviour {
-    Behaviour::Answers(format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len()))
-}
 
 /// Resolves names to one list after the other; the last one stays.
 struct ScriptedNames(Mutex<Vec<Vec<IpAddr>>>);
@@ -267,7 +138,7 @@ async fn an_endpoint_that_does_not_answer_in_time_has_failed() {
         let endpoint = TestServer::start(Behaviour::Stalls(sent.to_owned())).await;
         let url = endpoint.url("http", "127.0.0.1", "/");
         let attempt = sender.post(Post { merchant_id: MERCHANT, url: &url, headers: &[], body: BODY }).await;
-        assert_eq!(attempt.result, AttemptResult::Failed(FailureReason::TimedOut), "{sent:?}");
+        assert_eq!(attempt.result, AttemptResult::Failed(RequestFailure::TimedOut.into()), "{sent:?}");
         assert!(attempt.latency >= SHORT && attempt.latency < AMPLE, "{:?}", attempt.latency);
     }
 }
@@ -295,7 +166,7 @@ async fn of_an_endless_body_only_the_excerpt_is_read() {
 async fn an_endless_head_is_no_answer() {
     let endpoint = TestServer::start(Behaviour::NeverEnds("HTTP/1.1 200 OK\r\nX-Padding: ".to_owned())).await;
     let failure = failure_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;
-    assert!(matches!(failure, FailureReason::NoAnswer(_)), "{failure:?}");
+    assert!(matches!(failure, FailureReason::Request(RequestFailure::NoAnswer(_))), "{failure:?}");
 }
 
 #[tokio::test]
@@ -307,7 +178,7 @@ async fn a_head_that_is_larger_than_the_read_buffer_is_no_answer() {
     };
     assert!(matches!(of_padding(READ_BUFFER_BYTES_MAX / 2).await, AttemptResult::Answered(_)));
     let failed = of_padding(READ_BUFFER_BYTES_MAX).await;
-    assert!(matches!(failed, AttemptResult::Failed(FailureReason::NoAnswer(_))), "{failed:?}");
+    assert!(matches!(failed, AttemptResult::Failed(FailureReason::Request(RequestFailure::NoAnswer(_)))), "{failed:?}");
 }
 
 #[tokio::test]
@@ -315,7 +186,7 @@ async fn an_endless_row_of_interim_heads_ends_the_attempt_at_once() {
     let endpoint = TestServer::start(Behaviour::Repeats("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")).await;
     let url = endpoint.url("http", "127.0.0.1", "/");
     let attempt = sender().post(Post { merchant_id: MERCHANT, url: &url, headers: &[], body: BODY }).await;
-    assert_eq!(attempt.result, AttemptResult::Failed(FailureReason::TooManyInterimHeads));
+    assert_eq!(attempt.result, AttemptResult::Failed(RequestFailure::TooManyInterimHeads.into()));
     assert!(attempt.latency < AMPLE, "it does not read until the time is over");
 }
 
@@ -333,7 +204,7 @@ async fn no_more_attempts_are_made_at_once_than_there_are_permits() {
     let sender = Sender { attempts: Arc::new(Semaphore::new(1)), time_limit: SHORT, ..sender() };
     let url = endpoint.url("http", "127.0.0.1", "/");
     let permit = sender.attempts.acquire().await.expect("it is never closed");
-    assert_eq!(failure_of(&sender, &url).await, FailureReason::TimedOut);
+    assert_eq!(failure_of(&sender, &url).await, RequestFailure::TimedOut.into());
     assert_eq!(endpoint.connections(), 0);
     drop(permit);
     let sender = Sender { time_limit: AMPLE, ..sender.clone() };
@@ -347,7 +218,7 @@ async fn a_name_is_called_at_privileged_ports_of_allowed_networks_only() {
     let sender = sender_with(allowing("127.0.0.2/32"), &[&["8.8.8.8"], &["127.0.0.2"]]);
     let url: Url = "https://shop.example:1/".parse().expect("it is a URL");
     assert_eq!(failure_of(&sender, &url).await, FailureReason::RefusedPort);
-    let refused = FailureReason::NotConnected(io::ErrorKind::ConnectionRefused);
+    let refused = RequestFailure::NotConnected(io::ErrorKind::ConnectionRefused).into();
     assert_eq!(failure_of(&sender, &url).await, refused, "it was called");
 }
 
@@ -356,7 +227,7 @@ async fn bytes_that_are_not_http_are_no_answer() {
     for sent in ["", "SSH-2.0-OpenSSH_9.6\r\n", "HTTP/1.1 200 OK\r\n"] {
         let endpoint = TestServer::start(Behaviour::Answers(sent.to_owned())).await;
         let failure = failure_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;
-        assert!(matches!(failure, FailureReason::NoAnswer(_)), "{sent:?}: {failure:?}");
+        assert!(matches!(failure, FailureReason::Request(RequestFailure::NoAnswer(_))), "{sent:?}: {failure:?}");
     }
 }
 
@@ -439,7 +310,7 @@ async fn an_address_that_does_not_accept_leaves_time_for_the_next_one() {
     let sender = Sender { time_limit: Duration::from_secs(2), ..sender_with(allowing("127.0.0.0/8"), names) };
     let url = endpoint.url("http", "shop.example", "/");
     assert_eq!(answer_of(&sender, &url).await.status, 200);
-    assert_eq!(failure_of(&sender, &url).await, FailureReason::NotConnected(io::ErrorKind::TimedOut));
+    assert_eq!(failure_of(&sender, &url).await, RequestFailure::NotConnected(io::ErrorKind::TimedOut).into());
 }
 
 #[tokio::test]
@@ -462,9 +333,9 @@ async fn http_to_a_name_outside_of_the_allowed_networks_is_refused() {
 async fn a_name_without_an_address_has_failed() {
     let url: Url = "https://shop.example/".parse().expect("it is a URL");
     let unknown = sender_with(AddressPolicy::default(), &[]);
-    assert_eq!(failure_of(&unknown, &url).await, FailureReason::NameNotFound);
+    assert_eq!(failure_of(&unknown, &url).await, RequestFailure::NameNotFound.into());
     let empty = sender_with(AddressPolicy::default(), &[&[]]);
-    assert_eq!(failure_of(&empty, &url).await, FailureReason::NameNotFound);
+    assert_eq!(failure_of(&empty, &url).await, RequestFailure::NameNotFound.into());
 }
 
 #[tokio::test]
@@ -481,7 +352,10 @@ async fn a_closed_port_is_no_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let url: Url = format!("http://{}/", listener.local_addr().expect("it is bound")).parse().expect("it is a URL");
     drop(listener);
-    assert_eq!(failure_of(&sender(), &url).await, FailureReason::NotConnected(io::ErrorKind::ConnectionRefused));
+    assert_eq!(
+        failure_of(&sender(), &url).await,
+        RequestFailure::NotConnected(io::ErrorKind::ConnectionRefused).into()
+    );
 }
 
 #[tokio::test]
@@ -500,7 +374,10 @@ async fn a_certificate_that_is_not_trusted_gets_no_delivery() {
     let (_, other) = TestServer::start_with_tls(answers("200 OK", "", ""), "shop.example").await;
     let sender = Sender { tls: trusting(other), ..sender() };
     let failure = failure_of(&sender, &endpoint.url("https", "shop.example", "/")).await;
-    assert!(matches!(&failure, FailureReason::Tls(text) if text.contains("certificate")), "{failure:?}");
+    assert!(
+        matches!(&failure, FailureReason::Request(RequestFailure::Tls(text)) if text.contains("certificate")),
+        "{failure:?}"
+    );
     assert!(endpoint.requests.lock().expect("no test panics while it holds them").is_empty());
 }
 
@@ -510,7 +387,10 @@ async fn a_certificate_of_another_name_gets_no_delivery() {
     let sender = Sender { tls: trusting(certificate), ..sender() };
     for host in ["shop.example", "127.0.0.1"] {
         let failure = failure_of(&sender, &endpoint.url("https", host, "/")).await;
-        assert!(matches!(&failure, FailureReason::Tls(text) if text.contains("certificate")), "{failure:?}");
+        assert!(
+            matches!(&failure, FailureReason::Request(RequestFailure::Tls(text)) if text.contains("certificate")),
+            "{failure:?}"
+        );
     }
     assert!(endpoint.requests.lock().expect("no test panics while it holds them").is_empty());
 }
@@ -521,7 +401,7 @@ async fn a_header_that_cannot_be_sent_fails_before_anybody_is_called() {
     let url = endpoint.url("http", "127.0.0.1", "/");
     for headers in [[("bad name", "value")], [("name", "line\r\nbreak: 1")]] {
         let attempt = sender().post(Post { merchant_id: MERCHANT, url: &url, headers: &headers, body: BODY }).await;
-        assert_eq!(attempt.result, AttemptResult::Failed(FailureReason::Unsendable));
+        assert_eq!(attempt.result, AttemptResult::Failed(RequestFailure::Unsendable.into()));
     }
     assert_eq!(endpoint.connections(), 0);
 }
