@@ -3,7 +3,7 @@
 use std::io;
 
 /// Heads before that of the answer (1xx) that are read, at most. Servers send one, if any.
-pub(crate) const INTERIM_HEADS_MAX: usize = 8;
+pub(super) const INTERIM_HEADS_MAX: usize = 8;
 
 /// The reason why a request has no answer. The messages name no address, so that those who choose the host do not learn
 /// from them how the server's network resolves names.
@@ -21,13 +21,46 @@ pub enum RequestFailure {
     /// The certificate is not the host's or not trusted, or the handshake broke off.
     #[error("TLS was not possible: {0}")]
     Tls(String),
+    /// The host closed the connection before a byte of the request was written.
+    #[error("the connection was closed before the request was written")]
+    NotWritten,
     /// The host sent bytes that are not an answer of HTTP, or closed the connection.
     #[error("the answer is missing: {0}")]
     NoAnswer(String),
     /// The host sent more heads before that of its answer than are read.
     #[error("there were more than {INTERIM_HEADS_MAX} interim answers (1xx) before the answer")]
     TooManyInterimHeads,
+    /// The body of the answer is longer than is read.
+    #[error("the body of the answer is too long")]
+    BodyTooLong,
     /// The time limit has passed.
     #[error("the answer did not come in time")]
     TimedOut,
+}
+
+/// A call has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// No byte of it was written: it has surely not been carried out.
+    #[error("the call was not sent")]
+    NotSent(#[source] RequestFailure),
+    /// A byte of it may have been written: it may have been carried out.
+    #[error("it is unknown whether the call was carried out")]
+    Unknown(#[source] RequestFailure),
+}
+
+impl From<RequestFailure> for CallError {
+    fn from(failure: RequestFailure) -> CallError {
+        match failure {
+            RequestFailure::Unsendable
+            | RequestFailure::NameNotFound
+            | RequestFailure::NotConnected(_)
+            | RequestFailure::Tls(_)
+            | RequestFailure::NotWritten => CallError::NotSent(failure),
+            RequestFailure::NoAnswer(_)
+            | RequestFailure::TooManyInterimHeads
+            | RequestFailure::BodyTooLong
+            | RequestFailure::TimedOut => CallError::Unknown(failure),
+        }
+    }
 }

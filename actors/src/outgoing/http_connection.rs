@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::{Builder, SendRequest};
 use hyper::ext::on_informational;
 use hyper::{Request, Response};
@@ -22,7 +23,7 @@ use super::failure::{INTERIM_HEADS_MAX, RequestFailure};
 use super::stream::Scheme;
 
 /// Bytes of the head of an answer, at most, and those that are read of a body at once.
-pub(crate) const READ_BUFFER_BYTES_MAX: usize = 16 * 1024;
+pub(super) const READ_BUFFER_BYTES_MAX: usize = 16 * 1024;
 
 /// A connection that requests are sent over. Dropping it closes it.
 pub(crate) struct HttpConnection {
@@ -46,16 +47,36 @@ impl HttpConnection {
             Scheme::Https => {
                 let name = server_name(url).ok_or(RequestFailure::Unsendable)?;
                 let encrypted = tls.connect(name, stream).await;
-                begin_http(encrypted.map_err(|error| RequestFailure::Tls(error.to_string()))?).await
+                HttpConnection::of_stream(encrypted.map_err(|error| RequestFailure::Tls(error.to_string()))?).await
             }
-            Scheme::Http => begin_http(stream).await,
+            Scheme::Http => HttpConnection::of_stream(stream).await,
         }
+    }
+
+    /// Begins HTTP over a connected stream.
+    pub(super) async fn of_stream<S>(stream: S) -> Result<HttpConnection, RequestFailure>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let mut builder = Builder::new();
+        builder.max_buf_size(READ_BUFFER_BYTES_MAX);
+        let begun = builder.handshake(TokioIo::new(stream)).await;
+        let (requests, connection) = begun.map_err(|error| RequestFailure::NoAnswer(error.to_string()))?;
+        let mut driver = JoinSet::new();
+        driver.spawn(connection);
+        Ok(HttpConnection { requests, _driver: driver })
+    }
+
+    /// Waits until the answer before has been read, and is false when the connection is closed by then.
+    pub(super) async fn is_open(&mut self) -> bool {
+        self.requests.ready().await.is_ok()
     }
 
     /// Sends a request and waits for the head of its answer. The body of the answer ends with this connection.
     ///
     /// # Errors
-    /// [`RequestFailure::NoAnswer`] and [`RequestFailure::TooManyInterimHeads`].
+    /// [`RequestFailure::NotWritten`] when no byte of the request was written; else [`RequestFailure::NoAnswer`] and
+    /// [`RequestFailure::TooManyInterimHeads`].
     pub(crate) async fn ask(
         &mut self,
         mut request: Request<Full<Bytes>>,
@@ -64,21 +85,9 @@ impl HttpConnection {
         tokio::select! {
             biased;
             () = too_many.notified() => Err(RequestFailure::TooManyInterimHeads),
-            response = self.requests.send_request(request) => response.map_err(no_answer),
+            response = self.requests.try_send_request(request) => response.map_err(failure_of),
         }
     }
-}
-
-async fn begin_http<S>(stream: S) -> Result<HttpConnection, RequestFailure>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let mut builder = Builder::new();
-    builder.max_buf_size(READ_BUFFER_BYTES_MAX);
-    let (requests, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(no_answer)?;
-    let mut driver = JoinSet::new();
-    driver.spawn(connection);
-    Ok(HttpConnection { requests, _driver: driver })
 }
 
 fn server_name(url: &Url) -> Option<ServerName<'static>> {
@@ -89,8 +98,12 @@ fn server_name(url: &Url) -> Option<ServerName<'static>> {
     }
 }
 
-fn no_answer(error: hyper::Error) -> RequestFailure {
-    RequestFailure::NoAnswer(error.to_string())
+/// A request that is given back was never begun.
+fn failure_of(error: TrySendError<Request<Full<Bytes>>>) -> RequestFailure {
+    match error.message() {
+        Some(_) => RequestFailure::NotWritten,
+        None => RequestFailure::NoAnswer(error.into_error().to_string()),
+    }
 }
 
 /// Notifies when more heads come before that of the answer than are read: HTTP sets no limit to them.

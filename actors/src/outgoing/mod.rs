@@ -4,12 +4,12 @@ mod failure;
 mod lookups;
 mod stream;
 mod http_connection;
+mod client;
 #[cfg(test)]
 pub(crate) mod test_server;
 
-pub use failure::RequestFailure;
+pub use client::{HttpAnswer, HttpCall, HttpClient, HttpMethod, RefusedBaseUrl};
+pub use failure::{CallError, RequestFailure};
 pub(crate) use http_connection::HttpConnection;
 pub(crate) use lookups::Lookups;
 pub(crate) use stream::{ADDRESSES_TRIED_MAX, Scheme, addresses_of, connect, system_roots, tls_trusting};
-#[cfg(test)]
-pub(crate) use {failure::INTERIM_HEADS_MAX, http_connection::READ_BUFFER_BYTES_MAX};

@@ -4,13 +4,15 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::ServerConfig;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use url::Url;
 
@@ -20,8 +22,8 @@ pub(crate) const BODY: &[u8] = br#"{"event":"test"}"#;
 /// The behaviour of a server after it has read a request.
 #[derive(Clone)]
 pub(crate) enum Behaviour {
-    /// Sends this and closes.
-    Answers(String),
+    /// Answers one request after the other, each with one of these, and closes. An empty one is no answer.
+    Answers(Vec<String>),
     /// Sends this and keeps the connection open without a further byte.
     Stalls(String),
     /// Sends this, and then the letter x for as long as the client reads.
@@ -90,37 +92,35 @@ async fn accept(
     requests: Arc<Mutex<Vec<String>>>,
     connections: Arc<AtomicUsize>,
 ) {
+    let mut served = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         connections.fetch_add(1, Ordering::SeqCst);
-        match &tls {
-            None => serve(stream, &behaviour, &requests).await,
-            Some(acceptor) => {
-                if let Ok(stream) = acceptor.accept(stream).await {
-                    serve(stream, &behaviour, &requests).await;
-                }
+        let (behaviour, tls, requests) = (behaviour.clone(), tls.clone(), Arc::clone(&requests));
+        served.spawn(async move {
+            match tls {
+                None => serve(stream, &behaviour, &requests).await,
+                Some(acceptor) => serve(acceptor.accept(stream).await?, &behaviour, &requests).await,
             }
-        }
+        });
     }
 }
 
 /// Serves one connection. Errors are ignored: the client may close the connection at any time.
-async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, behaviour: &Behaviour, requests: &Mutex<Vec<String>>) {
-    let mut request = Vec::new();
-    while !request.ends_with(BODY) {
-        match stream.read_buf(&mut request).await {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-    }
-    let text = String::from_utf8(request).expect("the request is text");
-    requests.lock().expect("no test panics while it holds them").push(text);
-    _ = behave(&mut stream, behaviour).await;
-}
-
-async fn behave(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), behaviour: &Behaviour) -> io::Result<()> {
+async fn serve(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    behaviour: &Behaviour,
+    requests: &Mutex<Vec<String>>,
+) -> io::Result<()> {
+    read_request(&mut stream, requests).await?;
     match behaviour {
-        Behaviour::Answers(text) => {
-            stream.write_all(text.as_bytes()).await?;
+        Behaviour::Answers(texts) => {
+            for (number, text) in texts.iter().enumerate() {
+                if number > 0 {
+                    read_request(&mut stream, requests).await?;
+                }
+                stream.write_all(text.as_bytes()).await?;
+                stream.flush().await?;
+            }
             stream.shutdown().await
         }
         Behaviour::Stalls(text) => {
@@ -140,6 +140,42 @@ async fn behave(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), behaviour: &
     }
 }
 
+/// Reads a request that ends with [`BODY`], or has none, and keeps it.
+async fn read_request(stream: &mut (impl AsyncRead + Unpin), requests: &Mutex<Vec<String>>) -> io::Result<()> {
+    let mut request = Vec::new();
+    while !is_whole(&request) {
+        if stream.read_buf(&mut request).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    let text = String::from_utf8(request).expect("the request is text");
+    requests.lock().expect("no test panics while it holds them").push(text);
+    Ok(())
+}
+
+fn is_whole(request: &[u8]) -> bool {
+    let waits_for_body = || String::from_utf8_lossy(request).contains("content-length: 16\r\n");
+    request.ends_with(BODY) || (request.ends_with(b"\r\n\r\n") && !waits_for_body())
+}
+
 pub(crate) fn answers(status: &str, headers: &str, body: &str) -> Behaviour {
-    Behaviour::Answers(format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len()))
+    let text = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len());
+    Behaviour::Answers(vec![text])
+}
+
+/// A listener whose queue is full, so that further connections wait.
+pub(crate) async fn unresponsive_listener(address: SocketAddr) -> (TcpListener, JoinSet<()>) {
+    let socket = TcpSocket::new_v4().expect("there are sockets");
+    socket.bind(address).expect("the port is free at this address");
+    let listener = socket.listen(1).expect("it is bound");
+    let mut waiting = JoinSet::new();
+    for _ in 0..8 {
+        waiting.spawn(async move {
+            let stream = TcpStream::connect(address).await;
+            std::future::pending::<()>().await;
+            drop(stream);
+        });
+    }
+    while timeout(Duration::from_millis(300), TcpStream::connect(address)).await.is_ok() {}
+    (listener, waiting)
 }

@@ -7,16 +7,13 @@ use std::time::SystemTime;
 
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::net::TcpListener;
 
 use super::super::address_policy::RefusedAddress;
 use super::super::answer::EXCERPT_BYTES_MAX;
 use super::super::names::Resolving;
 use super::*;
-use crate::outgoing::test_server::{BODY, Behaviour, TestServer, answers};
-use crate::outgoing::{INTERIM_HEADS_MAX, READ_BUFFER_BYTES_MAX};
+use crate::outgoing::test_server::{BODY, Behaviour, TestServer, answers, unresponsive_listener};
 
 const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
 
@@ -163,42 +160,6 @@ async fn of_an_endless_body_only_the_excerpt_is_read() {
 }
 
 #[tokio::test]
-async fn an_endless_head_is_no_answer() {
-    let endpoint = TestServer::start(Behaviour::NeverEnds("HTTP/1.1 200 OK\r\nX-Padding: ".to_owned())).await;
-    let failure = failure_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;
-    assert!(matches!(failure, FailureReason::Request(RequestFailure::NoAnswer(_))), "{failure:?}");
-}
-
-#[tokio::test]
-async fn a_head_that_is_larger_than_the_read_buffer_is_no_answer() {
-    let of_padding = async |bytes: usize| {
-        let padding = format!("X-Padding: {}\r\n", "x".repeat(bytes));
-        let endpoint = TestServer::start(answers("200 OK", &padding, "")).await;
-        result_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await
-    };
-    assert!(matches!(of_padding(READ_BUFFER_BYTES_MAX / 2).await, AttemptResult::Answered(_)));
-    let failed = of_padding(READ_BUFFER_BYTES_MAX).await;
-    assert!(matches!(failed, AttemptResult::Failed(FailureReason::Request(RequestFailure::NoAnswer(_)))), "{failed:?}");
-}
-
-#[tokio::test]
-async fn an_endless_row_of_interim_heads_ends_the_attempt_at_once() {
-    let endpoint = TestServer::start(Behaviour::Repeats("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")).await;
-    let url = endpoint.url("http", "127.0.0.1", "/");
-    let attempt = sender().post(Post { merchant_id: MERCHANT, url: &url, headers: &[], body: BODY }).await;
-    assert_eq!(attempt.result, AttemptResult::Failed(RequestFailure::TooManyInterimHeads.into()));
-    assert!(attempt.latency < AMPLE, "it does not read until the time is over");
-}
-
-#[tokio::test]
-async fn a_few_interim_heads_come_before_the_answer() {
-    let before = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(INTERIM_HEADS_MAX);
-    let answer = format!("{before}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-    let endpoint = TestServer::start(Behaviour::Answers(answer)).await;
-    assert_eq!(answer_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await.status, 200);
-}
-
-#[tokio::test]
 async fn no_more_attempts_are_made_at_once_than_there_are_permits() {
     let endpoint = TestServer::start(answers("200 OK", "", "")).await;
     let sender = Sender { attempts: Arc::new(Semaphore::new(1)), time_limit: SHORT, ..sender() };
@@ -225,7 +186,7 @@ async fn a_name_is_called_at_privileged_ports_of_allowed_networks_only() {
 #[tokio::test]
 async fn bytes_that_are_not_http_are_no_answer() {
     for sent in ["", "SSH-2.0-OpenSSH_9.6\r\n", "HTTP/1.1 200 OK\r\n"] {
-        let endpoint = TestServer::start(Behaviour::Answers(sent.to_owned())).await;
+        let endpoint = TestServer::start(Behaviour::Answers(vec![sent.to_owned()])).await;
         let failure = failure_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;
         assert!(matches!(failure, FailureReason::Request(RequestFailure::NoAnswer(_))), "{sent:?}: {failure:?}");
     }
@@ -282,23 +243,6 @@ async fn only_permitted_addresses_of_a_name_are_called() {
     let refused = sender_with(allowing("10.0.0.0/8"), &[&["127.0.0.1", "::1"]]);
     assert_eq!(failure_of(&refused, &url).await, FailureReason::Refused(RefusedAddress::Loopback));
     assert_eq!(endpoint.connections(), 2);
-}
-
-/// A listener whose queue is full, so that further connections wait.
-async fn unresponsive_listener(address: SocketAddr) -> (TcpListener, JoinSet<()>) {
-    let socket = TcpSocket::new_v4().expect("there are sockets");
-    socket.bind(address).expect("the port is free at this address");
-    let listener = socket.listen(1).expect("it is bound");
-    let mut waiting = JoinSet::new();
-    for _ in 0..8 {
-        waiting.spawn(async move {
-            let stream = TcpStream::connect(address).await;
-            std::future::pending::<()>().await;
-            drop(stream);
-        });
-    }
-    while timeout(SHORT, TcpStream::connect(address)).await.is_ok() {}
-    (listener, waiting)
 }
 
 #[tokio::test]

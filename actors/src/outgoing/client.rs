@@ -1,0 +1,237 @@
+//! A client of one server. Connections are kept between calls; redirects are answers like any other, proxies in the
+//! environment are not used, and nothing is sent twice.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap, USER_AGENT};
+use hyper::{Request, Response};
+use parking_lot::Mutex;
+use rustls::RootCertStore;
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::TlsConnector;
+use url::{Host, Position, Url};
+
+use super::failure::{CallError, RequestFailure};
+use super::http_connection::HttpConnection;
+use super::lookups::Lookups;
+use super::stream::{ADDRESSES_TRIED_MAX, Scheme, addresses_of, connect, system_roots, tls_trusting};
+
+/// The time limit of connecting: looking the name up, calling its addresses, and TLS.
+const CONNECTING_MAX: Duration = Duration::from_secs(3);
+/// Bytes of an answer's body, at most.
+const BODY_BYTES_MAX: usize = 1 << 20;
+/// Connections that are kept without a request, at most.
+const KEPT_MAX: usize = 32;
+/// The time without a request after which a connection is not used again: servers close such ones, and one that closes
+/// while a request is on its way leaves the outcome unknown.
+const KEPT_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// The name that the client gives itself.
+const USER_AGENT_VALUE: &str = concat!("Till/", env!("CARGO_PKG_VERSION"));
+
+/// Calls one server.
+pub struct HttpClient {
+    base: Url,
+    scheme: Scheme,
+    tls: TlsConnector,
+    lookups: Lookups<()>,
+    /// Connections without a request; the last one was used last.
+    kept: Mutex<Vec<KeptConnection>>,
+}
+
+struct KeptConnection {
+    connection: HttpConnection,
+    since: Instant,
+}
+
+/// A request to the server of a client.
+#[derive(Clone, Copy)]
+pub struct HttpCall<'c> {
+    /// The method.
+    pub method: HttpMethod,
+    /// The path, which begins with `/`, and the query.
+    pub path: &'c str,
+    /// Headers besides those of HTTP itself: names with values.
+    pub headers: &'c [(&'c str, &'c str)],
+    /// The body; empty for GET.
+    pub body: &'c [u8],
+}
+
+/// The method of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HttpMethod {
+    /// Asks, and changes nothing.
+    Get,
+    /// Asks for a change.
+    Post,
+}
+
+/// The whole answer to a call, with any status.
+pub struct HttpAnswer {
+    /// The status, from 100 to 999.
+    pub status: u16,
+    /// The body: at most 1 MiB.
+    pub body: Bytes,
+    headers: HeaderMap,
+}
+
+/// The text is no base URL of a client. The messages read after the name of the argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RefusedBaseUrl {
+    /// It is not absolute, or has more than a server's address.
+    #[error("must be a scheme, a host and possibly a port, such as https://api.example")]
+    NotAServer,
+    /// It is called without TLS, and leads to another machine.
+    #[error("must begin with https://, or with http:// and a loopback address such as 127.0.0.1")]
+    NotHttps,
+}
+
+impl HttpClient {
+    /// A client of the server at `base`, which is https, or http at a loopback address. TLS trusts the certificates
+    /// that the system trusts.
+    ///
+    /// # Errors
+    /// [`RefusedBaseUrl`], to be told to the operator.
+    pub fn new(base: &str) -> Result<HttpClient, RefusedBaseUrl> {
+        HttpClient::trusting(system_roots(), base)
+    }
+
+    fn trusting(roots: RootCertStore, base: &str) -> Result<HttpClient, RefusedBaseUrl> {
+        let base = Url::parse(base).map_err(|_| RefusedBaseUrl::NotAServer)?;
+        let scheme = scheme_of_server(&base)?;
+        Ok(HttpClient { base, scheme, tls: tls_trusting(roots), lookups: Lookups::system(), kept: Mutex::default() })
+    }
+
+    /// Makes a call, which ends within `time_limit`. Dropping it closes its connection.
+    ///
+    /// # Errors
+    /// [`CallError::NotSent`]: the server has not seen the call, and nothing has changed there.
+    /// [`CallError::Unknown`]: it may have, and its answer is missing, too late, or not whole.
+    pub async fn call(&self, call: HttpCall<'_>, time_limit: Duration) -> Result<HttpAnswer, CallError> {
+        let deadline = Instant::now() + time_limit;
+        let request = self.request_of(call)?;
+        if let Some(kept) = timeout_at(connecting_until(deadline), self.take_kept()).await.unwrap_or_default() {
+            match self.ask(kept, request.clone(), deadline).await {
+                Err(RequestFailure::NotWritten) => {} // The server had closed it: a new one is made, once.
+                ended => return Ok(ended?),
+            }
+        }
+        let connection = self.connect(connecting_until(deadline)).await?;
+        Ok(self.ask(connection, request, deadline).await?)
+    }
+
+    fn request_of(&self, call: HttpCall<'_>) -> Result<Request<Full<Bytes>>, RequestFailure> {
+        if !call.path.starts_with('/') {
+            return Err(RequestFailure::Unsendable);
+        }
+        let request = match call.method {
+            HttpMethod::Get => Request::get(call.path),
+            HttpMethod::Post => Request::post(call.path).header(CONTENT_LENGTH, call.body.len()),
+        };
+        let host = &self.base[Position::BeforeHost..Position::AfterPort];
+        let request = request.header(HOST, host).header(USER_AGENT, USER_AGENT_VALUE);
+        let request = call.headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        request.body(Full::from(call.body.to_vec())).map_err(|_| RequestFailure::Unsendable)
+    }
+
+    /// The connection that was used last, of those that are still open.
+    async fn take_kept(&self) -> Option<HttpConnection> {
+        while let Some(mut connection) = self.newest_kept() {
+            if connection.is_open().await {
+                return Some(connection);
+            }
+        }
+        None
+    }
+
+    fn newest_kept(&self) -> Option<HttpConnection> {
+        let mut kept = self.kept.lock();
+        kept.retain(|kept| kept.since.elapsed() < KEPT_TIME_MAX);
+        kept.pop().map(|kept| kept.connection)
+    }
+
+    fn keep(&self, connection: HttpConnection) {
+        let mut kept = self.kept.lock();
+        if kept.len() < KEPT_MAX {
+            kept.push(KeptConnection { connection, since: Instant::now() });
+        }
+    }
+
+    /// A new connection.
+    async fn connect(&self, until: Instant) -> Result<HttpConnection, RequestFailure> {
+        let connected = timeout_at(until, async {
+            let port = self.base.port_or_known_default().ok_or(RequestFailure::Unsendable)?;
+            let found = addresses_of(&self.base, |name| self.look_up(name)).await?;
+            let tried = found.into_iter().take(ADDRESSES_TRIED_MAX as usize);
+            let addresses: Vec<_> = tried.map(|address| Ok(SocketAddr::new(address, port))).collect();
+            let parts = u32::try_from(addresses.len()).unwrap_or_default().max(1);
+            let stream = connect::<RequestFailure>(addresses, CONNECTING_MAX / parts).await?;
+            HttpConnection::begin(stream, self.scheme, &self.base, &self.tls).await
+        });
+        connected.await.unwrap_or(Err(RequestFailure::NotConnected(io::ErrorKind::TimedOut)))
+    }
+
+    /// Calls share one look-up, whose thread may outlive them.
+    async fn look_up(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        let lookup = self.lookups.begin((), name, || Some(())).ok_or(io::ErrorKind::NotFound)?;
+        lookup.addresses().await
+    }
+
+    async fn ask(
+        &self,
+        mut connection: HttpConnection,
+        request: Request<Full<Bytes>>,
+        deadline: Instant,
+    ) -> Result<HttpAnswer, RequestFailure> {
+        let asked = async { read_whole(connection.ask(request).await?).await };
+        let answer = timeout_at(deadline, asked).await.unwrap_or(Err(RequestFailure::TimedOut))?;
+        self.keep(connection);
+        Ok(answer)
+    }
+}
+
+impl HttpAnswer {
+    /// The value of a header, unless it is missing or not of visible ASCII characters.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
+fn connecting_until(deadline: Instant) -> Instant {
+    deadline.min(Instant::now() + CONNECTING_MAX)
+}
+
+async fn read_whole(response: Response<Incoming>) -> Result<HttpAnswer, RequestFailure> {
+    let (head, body) = response.into_parts();
+    let body = Limited::new(body, BODY_BYTES_MAX).collect().await.map_err(|error| {
+        let is_too_long = error.is::<LengthLimitError>();
+        if is_too_long { RequestFailure::BodyTooLong } else { RequestFailure::NoAnswer(error.to_string()) }
+    })?;
+    Ok(HttpAnswer { status: head.status.as_u16(), body: body.to_bytes(), headers: head.headers })
+}
+
+/// The scheme of a URL that names a server and nothing in it.
+fn scheme_of_server(base: &Url) -> Result<Scheme, RefusedBaseUrl> {
+    let has_user = !base.username().is_empty() || base.password().is_some();
+    let names_server = !has_user && &base[Position::BeforePath..] == "/";
+    let scheme = Scheme::of(base).filter(|_| names_server).ok_or(RefusedBaseUrl::NotAServer)?;
+    let may_call = scheme == Scheme::Https || is_loopback(base);
+    may_call.then_some(scheme).ok_or(RefusedBaseUrl::NotHttps)
+}
+
+fn is_loopback(base: &Url) -> bool {
+    match base.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(_)) | None => false,
+    }
+}
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;
