@@ -17,7 +17,7 @@ pub mod webhooks;
 
 pub use acquirer::security_codes;
 pub use clock::MerchantClocks;
-pub use counts::{ActionStep, Counts, FAILURE_CODES, PaymentCounts, RecordCounts, RemovedRows};
+pub use counts::{ActionStep, Counts, PaymentCounts, RecordCounts, RemovedRows};
 pub use effects::{AGES_SECONDS, Acquirers, CallTimes, DecidedCalls, OldestOpen, OpenEffects, call_kinds};
 pub use engine::{Dependencies, Engine, EngineOptions, Silent, StartError, name_thread};
 pub use merchant::{Answered, Denied, FailedOutcome, Reply, Secret};

@@ -6,6 +6,7 @@ use crate::customer::{CardRef, Contact, CustomerFields, CustomerRef};
 use crate::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
 use crate::dispute::DisputeOutcome;
 use crate::effect::Timer;
+use crate::failure::Failure;
 use crate::ids::{
     CheckoutId, DisputeId, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, PlanId,
     RefundId, SessionId, TokenId, UserId, WebhookEventId, WebhookId,
@@ -14,7 +15,7 @@ use crate::key::KeyDigest;
 use crate::merchant::{Color, Integration, PaymentMethod, Platform};
 use crate::metadata::{CanonicalJson, MetadataPath, SetNumber, SweptItem};
 use crate::money::{AmountMinor, Currency, Money};
-use crate::payment::{Failure, OperationKind, PaymentRef};
+use crate::payment::{OperationKind, PaymentRef};
 use crate::session::{InstallmentPlan, InterestBearer};
 use crate::text::{
     Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier,

@@ -8,6 +8,7 @@ use crate::customer::Customer;
 use crate::customer_action::{Authentication, CustomerAction};
 use crate::dispute::{Dispute, DisputeOutcome, DisputeStatus};
 use crate::effect::Effect;
+use crate::failure::Failure;
 use crate::ids::{
     CardId, CheckoutId, CustomerId, DisputeId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId, MerchantId,
     MetadataId, PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId,
@@ -17,7 +18,7 @@ use crate::key::ApiKey;
 use crate::ledger::{Invoice, Topup, Transaction};
 use crate::merchant::{Color, Installation, Integration, PaymentMethod, Profile, TestClock};
 use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
-use crate::payment::{Authorization, Capture, Failure, Operation, Payment, PaymentStatus, RefusedOperation};
+use crate::payment::{Authorization, Capture, Operation, Payment, PaymentStatus, RefusedOperation};
 use crate::payout::Payout;
 use crate::plan::PlanChoice;
 use crate::refund::Refund;

@@ -19,6 +19,7 @@ pub mod customer;
 pub mod customer_action;
 pub mod dispute;
 pub mod effect;
+pub mod failure;
 pub mod ids;
 pub mod key;
 pub mod ledger;

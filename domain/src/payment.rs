@@ -6,6 +6,7 @@ use crate::customer::Contact;
 use crate::customer_action::{ActionStage, Authentication, LateSuccess};
 use crate::dispute::OpenDispute;
 use crate::effect::{Effect, EffectKind};
+use crate::failure::Failure;
 use crate::ids::{CheckoutId, CustomerId, IdOrExternalId, PaymentId, SessionId, TransactionId};
 use crate::merchant::AcquirerName;
 use crate::money::{AmountMinor, Money};
@@ -259,15 +260,6 @@ word_enum! {
         /// Only authorized, for later capture.
         Manual => "manual",
     }
-}
-
-/// The reason for which an acquirer refused a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
-    /// A code that programs branch on, such as `insufficient_funds`.
-    pub code: String,
-    /// A sentence for a person.
-    pub message: String,
 }
 
 /// A capture that happened.

@@ -1,9 +1,9 @@
 //! Payouts: money of the balance that the acquirer's bank sends to the merchant, as effects of their own.
 
+use crate::failure::Failure;
 use crate::ids::{PayoutId, TransactionId};
 use crate::merchant::AcquirerName;
 use crate::money::Money;
-use crate::payment::Failure;
 use crate::text::{Description, ExternalId};
 use crate::time::Millis;
 

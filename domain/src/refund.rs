@@ -2,9 +2,9 @@
 
 use crate::activity::Actor;
 use crate::effect::{Effect, EffectKind};
+use crate::failure::Failure;
 use crate::ids::{PaymentId, RefundId, TransactionId};
 use crate::money::Money;
-use crate::payment::Failure;
 use crate::text::{ExternalId, Reason};
 use crate::time::Millis;
 

@@ -64,6 +64,8 @@ pub const QR_TEXT_MAX_BYTES: usize = 512;
 pub const HEADER_NAME_MAX: usize = 64;
 /// Longest Idempotency-Key, in characters.
 pub const IDEMPOTENCY_KEY_MAX: usize = 255;
+/// Longest word of an acquirer for a failure, in bytes.
+pub const ACQUIRER_CODE_MAX_BYTES: usize = 64;
 /// Longest name of a time zone, in bytes.
 pub const TIME_ZONE_MAX_BYTES: usize = 64;
 /// Longest e-mail address, in bytes (RFC 5321, section 4.5.3.1.3, less the angle brackets).
@@ -139,6 +141,15 @@ text_type! {
             Err(TextError("must be 1 to 255 visible ASCII characters and spaces"))
         }
     };
+    /// An acquirer's own word for a failure: 1 to 64 printable ASCII characters. A word of any other form is not kept.
+    AcquirerCode, public, |text| {
+        let is_printable = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+        if is_printable && (1..=ACQUIRER_CODE_MAX_BYTES).contains(&text.len()) {
+            Ok(())
+        } else {
+            Err(TextError("must be 1 to 64 printable ASCII characters"))
+        }
+    };
     /// An IANA time zone such as `Asia/Bangkok`. A library at the edge checks that it exists.
     TimeZone, public, |text| plain(text, TIME_ZONE_MAX_BYTES, "must be an IANA time zone name");
     /// The key of a metadata record: 1 to 255 bytes without control characters.
@@ -194,6 +205,16 @@ mod tests {
         assert!(ExternalId::new("ä".repeat(127)).is_ok());
         for text in [String::new(), "ä".repeat(128), "a\nb".to_owned(), "\u{7f}".to_owned(), "\u{85}".to_owned()] {
             assert!(ExternalId::new(text).is_err());
+        }
+    }
+
+    #[test]
+    fn the_word_of_an_acquirer_has_1_to_64_printable_ascii_characters() {
+        for text in ["do_not_honor", "51 ~", &"x".repeat(64)] {
+            assert!(AcquirerCode::new(text).is_ok(), "{text:?}");
+        }
+        for text in ["", "refus\u{e9}", "a\nb", "\u{7f}", &"x".repeat(65)] {
+            assert!(AcquirerCode::new(text).is_err(), "{text:?}");
         }
     }
 

@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use till_sandbox::book::DeclineReason;
-
 fn text_of(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -90,27 +88,4 @@ fn the_reference_has_every_method() {
 fn the_reference_has_every_code_of_an_error() {
     let script = script();
     assert_eq!(first_cells(&rows("Errors")), quoted(between(&script, "const ERRORS = [", "];")));
-}
-
-#[test]
-fn the_reference_has_the_codes_of_failures_and_no_invented_one() {
-    let document = text_of("docs/till-js.md");
-    assert!(document.ends_with("\nnothing.\n"), "the section of failures is the last one");
-    let table: Vec<_> = document.split_once("\n## Failures\n").expect("a section").1.lines().collect();
-    let codes = table.iter().filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0));
-    let codes: BTreeSet<&str> = codes.collect();
-    let failure = text_of("src/pages/checkout/failure.rs");
-    let explained = quoted(between(&failure, "EXPLAINED: [", "];"));
-    for code in explained.iter().filter(|code| !code.is_empty()) {
-        let is_there = codes.iter().any(|known| known.trim_end_matches("...") == code);
-        assert!(is_there, "{code} is missing");
-    }
-    let errors = text_of("docs/errors.md");
-    for code in codes {
-        let prefix = code.trim_end_matches("...");
-        let is_known = DeclineReason::of_code(code).is_some()
-            || explained.contains(prefix)
-            || errors.contains(&format!("`{prefix}"));
-        assert!(is_known, "{code} is no failure code");
-    }
 }

@@ -8,7 +8,6 @@ use serde_json::json;
 use till::{ApiError, Code, Form, settings_in_markdown};
 use till_domain::ids::{CardId, CheckoutId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
 use till_domain::webhook::SecretSlot;
-use till_sandbox::book::DeclineReason;
 use till_storage::deliveries;
 use till_storage::engine::high_water::Mark;
 use till_storage::engine::{FORMAT, ROW_FORMAT};
@@ -136,29 +135,6 @@ fn the_errors_have_every_code_with_both_of_its_statuses() {
         let status = |form: Form| form.render(&ApiError::new(code, "m")).status.as_u16().to_string();
         assert_row(&rows, &[code.name(), &status(Form::Triple), &status(Form::Problem)]);
     }
-}
-
-#[test]
-fn the_documents_have_every_failure_code() {
-    let sandbox = document("sandbox.md");
-    for reason in DeclineReason::ALL {
-        let code = snake_case(&format!("{reason:?}"));
-        assert!(sandbox.contains(&format!("`{code}`")), "{code}");
-    }
-    for code in ["card_not_available", "canceled_by_customer", "customer_action_timed_out"] {
-        assert!(document("errors.md").contains(&format!("`{code}`")), "{code}");
-    }
-}
-
-fn snake_case(name: &str) -> String {
-    let mut text = String::new();
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() && !text.is_empty() {
-            text.push('_');
-        }
-        text.push(letter.to_ascii_lowercase());
-    }
-    text
 }
 
 #[test]

@@ -3,10 +3,11 @@
 
 use crate::book::{
     ActionId, ActionOutcome, ActionPage, AuthorizationState, AuthorizeOutcome, BookAction, BookLine, BookOperation,
-    DeclineReason, TakenAction,
+    TakenAction,
 };
 use till_domain::command::AuthenticationResult;
 use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus};
+use till_domain::failure::FailureCode;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
@@ -68,8 +69,7 @@ pub(super) fn act(line: &BookLine, act: Act, now_ms: u64) -> Option<BookLine> {
 pub(super) fn after_success(line: &BookLine, now_ms: u64) -> Option<BookLine> {
     let BookOperation::Authorize { action: Some(action), outcome, capture, .. } = &line.operation else { return None };
     let is_due = action.succeeds_at_ms.is_some_and(|at_ms| at_ms <= now_ms);
-    let is_open =
-        matches!(outcome, AuthorizeOutcome::Waiting | AuthorizeOutcome::Declined(DeclineReason::ActionCanceled));
+    let is_open = matches!(outcome, AuthorizeOutcome::Waiting | AuthorizeOutcome::Canceled);
     if !is_due || !is_open {
         return None;
     }
@@ -95,7 +95,9 @@ pub(super) fn cancel(line: Option<&BookLine>, deadline_passed: bool, now_ms: u64
     };
     match (&outcome, action) {
         (AuthorizeOutcome::Approved(_), _) => (true, None),
-        (AuthorizeOutcome::Declined(_), _) | (AuthorizeOutcome::Waiting, None) => (false, None),
+        (AuthorizeOutcome::Declined(_) | AuthorizeOutcome::Canceled, _) | (AuthorizeOutcome::Waiting, None) => {
+            (false, None)
+        }
         (AuthorizeOutcome::Waiting, Some(action)) if action.taken.is_some() => {
             action.succeeds_at_ms = Some(now_ms);
             let ended = after_success(&line, now_ms);
@@ -107,7 +109,7 @@ pub(super) fn cancel(line: Option<&BookLine>, deadline_passed: bool, now_ms: u64
                 deadline_passed && late_behaviour(action, money) == Some(AmountBehaviour::SucceedsAfterDeadline);
             action.succeeds_at_ms = succeeds.then(|| now_ms.saturating_add(LATE_MS));
             *authentication = challenged(action.page, AuthenticationStatus::NotAuthenticated);
-            *outcome = AuthorizeOutcome::Declined(DeclineReason::ActionCanceled);
+            *outcome = AuthorizeOutcome::Canceled;
             (false, Some(line))
         }
     }
@@ -168,12 +170,12 @@ fn challenged(page: ActionPage, status: AuthenticationStatus) -> Option<Authenti
 }
 
 /// The reason for a decline by the customer.
-const fn reason(page: ActionPage, outcome: ActionOutcome) -> DeclineReason {
+const fn reason(page: ActionPage, outcome: ActionOutcome) -> FailureCode {
     match (page, outcome) {
-        (_, ActionOutcome::Cancel) => DeclineReason::CanceledByCustomer,
-        (ActionPage::Challenge, ActionOutcome::Succeed | ActionOutcome::Fail) => DeclineReason::AuthenticationFailed,
+        (_, ActionOutcome::Cancel) => FailureCode::CanceledByCustomer,
+        (ActionPage::Challenge, ActionOutcome::Succeed | ActionOutcome::Fail) => FailureCode::AuthenticationFailed,
         (ActionPage::Bank | ActionPage::Wallet, ActionOutcome::Succeed | ActionOutcome::Fail) => {
-            DeclineReason::PaymentDeclined
+            FailureCode::PaymentDeclined
         }
     }
 }

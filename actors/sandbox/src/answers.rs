@@ -8,6 +8,7 @@ use till_actors::acquirer::{
 };
 use till_domain::command::RequiredAction;
 use till_domain::customer_action::CustomerStep;
+use till_domain::failure::FailureCode;
 use till_domain::payment::CaptureMode;
 use till_domain::text::{ActionAddress, QrText};
 
@@ -29,9 +30,8 @@ pub(super) fn call_answer(answered: &Answered) -> Option<CallAnswer> {
         BookOperation::PendingRefund { authorization: _, fails_at_ms: Some(_) } => CallAnswer::Pending(Awaited::Time),
         BookOperation::PendingRefund { authorization: _, fails_at_ms: None }
         | BookOperation::Payout(PayoutOutcome::Pending) => CallAnswer::Pending(Awaited::Decision),
-        BookOperation::FollowUp { declined: Some(reason), .. }
-        | BookOperation::Payout(PayoutOutcome::Declined(reason)) => {
-            CallAnswer::Declined { failure: reason.failure(), authentication: None }
+        BookOperation::FollowUp { declined: Some(code), .. } | BookOperation::Payout(PayoutOutcome::Declined(code)) => {
+            CallAnswer::Declined { failure: (*code).into(), authentication: None }
         }
         BookOperation::FollowUp { declined: None, .. } | BookOperation::Payout(PayoutOutcome::Paid) => {
             let taken = answered.authorization.as_ref().map_or(TakenMoney::default(), TakenMoney::of);
@@ -67,7 +67,11 @@ fn authorization(line: &BookLine, at_ms: u64) -> Option<CallAnswer> {
             is_disputed: TakenMoney::of(line).is_disputed,
             authentication,
         })),
-        AuthorizeOutcome::Declined(reason) => CallAnswer::Declined { failure: reason.failure(), authentication },
+        AuthorizeOutcome::Declined(code) => CallAnswer::Declined { failure: (*code).into(), authentication },
+        // The payment has ended in another way, so that nobody sees this code.
+        AuthorizeOutcome::Canceled => {
+            CallAnswer::Declined { failure: FailureCode::CustomerActionTimedOut.into(), authentication }
+        }
         AuthorizeOutcome::Waiting => {
             let asks = action.as_ref().filter(|action| action.taken.is_none() && action.given_at_ms <= at_ms);
             let processing = CallAnswer::Pending(Awaited::Time);

@@ -8,6 +8,7 @@ use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerCall, Awaited, CallAnswer, CallDone, FollowUpRequest, LateAnswer, LookedUp,
     PaymentStep, Reference,
 };
+use till_domain::failure::FailureCode;
 use till_domain::ids::{MerchantId, RefundId};
 use till_domain::payment::CaptureMode;
 use tokio::sync::mpsc;
@@ -155,7 +156,7 @@ fn a_refund_that_fails_later_is_pending_for_a_second() {
     let LookedUp::Found(CallAnswer::Declined { failure, .. }) = found(&sandbox, refund(9, 40)) else {
         panic!("it fails without being asked again")
     };
-    assert_eq!(failure.code, "refund_failed");
+    assert_eq!(failure.code, FailureCode::RefundFailed);
     clock.set(NOW_MS);
     assert_eq!(decline_code(sandbox.refund(refund(9, 40))), "refund_failed", "also when the clock steps back");
     assert_eq!(totals(&book).refunded_minor, 0);
@@ -179,7 +180,10 @@ fn the_failure_of_a_refund_that_fails_later_is_sent() {
         // A look-up of another call is answered after what was due before it is sent.
         assert_eq!(found(&sandbox, refund(9, 40)), LookedUp::NotDone);
         let sent = late.try_recv().expect("it is sent").answer;
-        assert!(matches!(&sent, CallAnswer::Declined { failure, .. } if failure.code == "refund_failed"), "{sent:?}");
+        assert!(
+            matches!(&sent, CallAnswer::Declined { failure, .. } if failure.code == FailureCode::RefundFailed),
+            "{sent:?}"
+        );
         assert!(late.try_recv().is_err(), "once");
     }
 }

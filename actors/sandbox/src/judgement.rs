@@ -1,10 +1,10 @@
 //! The decisions of the sandbox, as lines of its book. No waiting, no clock, no disk.
 
 use crate::book::{
-    AuthorizationState, AuthorizeOutcome, BookAction, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
-    PayoutOutcome,
+    AuthorizationState, AuthorizeOutcome, BookAction, BookInstrument, BookLine, BookOperation, FollowUp, PayoutOutcome,
 };
 use till_domain::command::EvidenceResult;
+use till_domain::failure::FailureCode;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
@@ -144,7 +144,7 @@ impl BookRequest {
                 let own = authorization.filter(|line| (line.merchant, line.payment) == (self.merchant, self.payment));
                 let done = match follow_up(*what, self.money, own) {
                     Ok(_) if *what == FollowUp::Capture && handling == Handling::CaptureFails => {
-                        Err(DeclineReason::CaptureFailed)
+                        Err(FailureCode::CaptureFailed)
                     }
                     done => done,
                 };
@@ -183,7 +183,7 @@ impl BookRequest {
 /// The outcome of a payout, by the last two digits of its amount.
 const fn pay_out(money: Money) -> PayoutOutcome {
     match money.amount.get() % 100 {
-        99 => PayoutOutcome::Declined(DeclineReason::PayoutFailed),
+        99 => PayoutOutcome::Declined(FailureCode::PayoutFailed),
         98 => PayoutOutcome::Pending,
         _ => PayoutOutcome::Paid,
     }
@@ -193,7 +193,7 @@ const fn pay_out(money: Money) -> PayoutOutcome {
 pub(super) fn ended_payout(line: &BookLine, end: PendingEnd) -> BookLine {
     let outcome = match end {
         PendingEnd::Completed => PayoutOutcome::Paid,
-        PendingEnd::Failed => PayoutOutcome::Declined(DeclineReason::PayoutFailed),
+        PendingEnd::Failed => PayoutOutcome::Declined(FailureCode::PayoutFailed),
     };
     BookLine { operation: BookOperation::Payout(outcome), ..line.clone() }
 }
@@ -244,7 +244,7 @@ pub(super) fn end_refund(
 ) -> (BookLine, Option<BookLine>) {
     let done = match end {
         PendingEnd::Completed => follow_up(FollowUp::Refund, line.money, authorization),
-        PendingEnd::Failed => Err(DeclineReason::RefundFailed),
+        PendingEnd::Failed => Err(FailureCode::RefundFailed),
     };
     let (operation, changed) = end_follow_up(FollowUp::Refund, reference, done);
     (BookLine { operation, ..line.clone() }, changed)
@@ -253,7 +253,7 @@ pub(super) fn end_refund(
 fn end_follow_up(
     what: FollowUp,
     reference: &str,
-    done: Result<BookLine, DeclineReason>,
+    done: Result<BookLine, FailureCode>,
 ) -> (BookOperation, Option<BookLine>) {
     let (declined, changed) = match done {
         Ok(changed) => (None, Some(changed)),
@@ -273,17 +273,17 @@ fn authorize(money: Money, captures: bool, behaviour: Behaviour) -> AuthorizeOut
 }
 
 /// The authorization's line after this change, or the reason why it is declined.
-fn follow_up(what: FollowUp, money: Money, line: Option<&BookLine>) -> Result<BookLine, DeclineReason> {
-    let line = line.ok_or(DeclineReason::UnknownAuthorization)?;
+fn follow_up(what: FollowUp, money: Money, line: Option<&BookLine>) -> Result<BookLine, FailureCode> {
+    let line = line.ok_or(FailureCode::UnknownAuthorization)?;
     let mut changed = line.clone();
     let BookOperation::Authorize { outcome: AuthorizeOutcome::Approved(state), .. } = &mut changed.operation else {
-        return Err(DeclineReason::UnknownAuthorization);
+        return Err(FailureCode::UnknownAuthorization);
     };
     if state.voided_minor > 0 {
-        return Err(DeclineReason::AlreadyVoided);
+        return Err(FailureCode::AlreadyVoided);
     }
     if money.currency != line.money.currency {
-        return Err(DeclineReason::WrongAmount);
+        return Err(FailureCode::WrongAmount);
     }
     *state = change(what, money.amount.get(), line.money.amount.get(), *state)?;
     Ok(changed)
@@ -294,17 +294,17 @@ fn change(
     asked: u64,
     authorized: u64,
     state: AuthorizationState,
-) -> Result<AuthorizationState, DeclineReason> {
+) -> Result<AuthorizationState, FailureCode> {
     let is_captured = state.captured_minor > 0;
     match what {
-        FollowUp::Capture | FollowUp::Void if is_captured => Err(DeclineReason::AlreadyCaptured),
-        FollowUp::Refund if !is_captured => Err(DeclineReason::NotCaptured),
+        FollowUp::Capture | FollowUp::Void if is_captured => Err(FailureCode::AlreadyCaptured),
+        FollowUp::Refund if !is_captured => Err(FailureCode::NotCaptured),
         FollowUp::Capture if asked <= authorized => Ok(AuthorizationState { captured_minor: asked, ..state }),
         FollowUp::Void if asked == authorized => Ok(AuthorizationState { voided_minor: asked, ..state }),
         FollowUp::Refund if asked <= state.captured_minor.saturating_sub(state.refunded_minor) => {
             Ok(AuthorizationState { refunded_minor: state.refunded_minor.saturating_add(asked), ..state })
         }
-        FollowUp::Capture | FollowUp::Void | FollowUp::Refund => Err(DeclineReason::WrongAmount),
+        FollowUp::Capture | FollowUp::Void | FollowUp::Refund => Err(FailureCode::WrongAmount),
     }
 }
 
@@ -357,7 +357,7 @@ mod tests {
         })
     }
 
-    fn declined(what: FollowUp, money: Money, line: Option<&BookLine>) -> Option<DeclineReason> {
+    fn declined(what: FollowUp, money: Money, line: Option<&BookLine>) -> Option<FailureCode> {
         let (own, changed) = follow_up_request(what, money).judge(line, 6);
         match own.operation {
             BookOperation::FollowUp { declined, .. } => {
@@ -379,15 +379,15 @@ mod tests {
     fn capturing_a_part_releases_the_rest() {
         let line = line_after(CaptureMode::Manual, &[(FollowUp::Capture, 60)]);
         assert_eq!(state(&line).captured_minor, 60);
-        assert_eq!(declined(FollowUp::Capture, thb(40), Some(&line)), Some(DeclineReason::AlreadyCaptured));
-        assert_eq!(declined(FollowUp::Void, thb(100), Some(&line)), Some(DeclineReason::AlreadyCaptured));
+        assert_eq!(declined(FollowUp::Capture, thb(40), Some(&line)), Some(FailureCode::AlreadyCaptured));
+        assert_eq!(declined(FollowUp::Void, thb(100), Some(&line)), Some(FailureCode::AlreadyCaptured));
     }
 
     #[test]
     fn captured_money_can_be_refunded_in_parts_and_no_further() {
         let line = line_after(CaptureMode::Automatic, &[(FollowUp::Refund, 30), (FollowUp::Refund, 69)]);
         assert_eq!(state(&line).refunded_minor, 99);
-        assert_eq!(declined(FollowUp::Refund, thb(2), Some(&line)), Some(DeclineReason::WrongAmount));
+        assert_eq!(declined(FollowUp::Refund, thb(2), Some(&line)), Some(FailureCode::WrongAmount));
         assert_eq!(declined(FollowUp::Refund, thb(1), Some(&line)), None);
     }
 
@@ -396,25 +396,25 @@ mod tests {
         let line = line_after(CaptureMode::Manual, &[(FollowUp::Void, 100)]);
         assert_eq!(state(&line).voided_minor, 100);
         for what in [FollowUp::Capture, FollowUp::Void, FollowUp::Refund] {
-            assert_eq!(declined(what, thb(100), Some(&line)), Some(DeclineReason::AlreadyVoided), "{what:?}");
+            assert_eq!(declined(what, thb(100), Some(&line)), Some(FailureCode::AlreadyVoided), "{what:?}");
         }
     }
 
     #[test]
     fn amounts_that_do_not_fit_are_declined() {
         let line = authorized(CaptureMode::Manual);
-        assert_eq!(declined(FollowUp::Capture, thb(101), Some(&line)), Some(DeclineReason::WrongAmount));
-        assert_eq!(declined(FollowUp::Void, thb(99), Some(&line)), Some(DeclineReason::WrongAmount));
-        assert_eq!(declined(FollowUp::Refund, thb(1), Some(&line)), Some(DeclineReason::NotCaptured));
+        assert_eq!(declined(FollowUp::Capture, thb(101), Some(&line)), Some(FailureCode::WrongAmount));
+        assert_eq!(declined(FollowUp::Void, thb(99), Some(&line)), Some(FailureCode::WrongAmount));
+        assert_eq!(declined(FollowUp::Refund, thb(1), Some(&line)), Some(FailureCode::NotCaptured));
         let usd = Money { currency: Currency::from_bytes(*b"USD"), ..thb(100) };
-        assert_eq!(declined(FollowUp::Capture, usd, Some(&line)), Some(DeclineReason::WrongAmount));
+        assert_eq!(declined(FollowUp::Capture, usd, Some(&line)), Some(FailureCode::WrongAmount));
         assert_eq!(declined(FollowUp::Capture, thb(100), Some(&line)), None);
     }
 
     #[test]
     fn a_missing_declined_or_foreign_authorization_is_unknown() {
         let refused =
-            request("authorize", thb(100), card(CaptureMode::Manual, Behaviour::Decline(DeclineReason::ExpiredCard)));
+            request("authorize", thb(100), card(CaptureMode::Manual, Behaviour::Decline(FailureCode::ExpiredCard)));
         let refused = refused.judge(None, 5).0;
         let mut other_merchants = authorized(CaptureMode::Manual);
         other_merchants.merchant = MerchantId::from_bytes([9; 16]);
@@ -422,7 +422,7 @@ mod tests {
         other_payments.payment = Some(PaymentId::from_bytes([9; 16]));
         let no_authorization = follow_up_request(FollowUp::Void, thb(100)).judge(None, 5).0;
         for line in [None, Some(&refused), Some(&other_merchants), Some(&other_payments), Some(&no_authorization)] {
-            let unknown = Some(DeclineReason::UnknownAuthorization);
+            let unknown = Some(FailureCode::UnknownAuthorization);
             assert_eq!(declined(FollowUp::Capture, thb(100), line), unknown, "{line:?}");
         }
     }
@@ -449,10 +449,10 @@ mod tests {
         for (minor, outcome) in [
             (1, PayoutOutcome::Paid),
             (98, PayoutOutcome::Pending),
-            (99, PayoutOutcome::Declined(DeclineReason::PayoutFailed)),
+            (99, PayoutOutcome::Declined(FailureCode::PayoutFailed)),
             (9_800, PayoutOutcome::Paid),
             (12_398, PayoutOutcome::Pending),
-            (12_399, PayoutOutcome::Declined(DeclineReason::PayoutFailed)),
+            (12_399, PayoutOutcome::Declined(FailureCode::PayoutFailed)),
         ] {
             let (line, unchanged) = request("payout", thb(minor), BookRequestKind::Payout).judge(None, 5);
             assert_eq!((line.operation, unchanged), (BookOperation::Payout(outcome), None), "{minor}");

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use till_domain::command::{AuthenticationResult, EvidenceResult, RequiredAction};
+use till_domain::failure::Failure;
 use till_domain::ids::MerchantId;
-use till_domain::payment::Failure;
 use tokio::sync::mpsc;
 
 use super::requests::AcquirerCall;

@@ -6,7 +6,7 @@ mod overdrawn;
 mod removed_rows;
 
 pub(crate) use overdrawn::OverdrawnCounter;
-pub use payment_outcomes::{FAILURE_CODES, PaymentCounts};
+pub use payment_outcomes::PaymentCounts;
 pub(crate) use record_counts::Counted;
 pub use record_counts::{ActionStep, Counts, RecordCounts};
 pub use removed_rows::RemovedRows;

@@ -1,32 +1,14 @@
 //! Counts what became of payments, and logs those that failed.
 
 use till_domain::event::{Event, Mutation};
+use till_domain::failure::FailureCode;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::payment::{CaptureMode, OperationKind};
 
 use crate::changes::Changes;
 
-/// The failure codes that are counted by themselves: those of declined payments, and those of Till. Every other code is
-/// counted as the last one.
-pub const FAILURE_CODES: [&str; 14] = [
-    "authentication_failed",
-    "authentication_rejected",
-    "authentication_unavailable",
-    "canceled_by_customer",
-    "capture_failed",
-    "card_declined",
-    "card_not_available",
-    "expired_card",
-    "incorrect_cvc",
-    "insufficient_funds",
-    "method_unavailable",
-    "payment_declined",
-    "processing_error",
-    "other",
-];
-
 /// Payments by what became of them first. A payment is counted once, when its record is durable.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PaymentCounts {
     /// Captured with their authorization, or at once after it.
     pub successful: u64,
@@ -34,8 +16,14 @@ pub struct PaymentCounts {
     pub authorized: u64,
     /// Not answered in time by the acquirer.
     pub expired: u64,
-    /// Failed, by [`FAILURE_CODES`].
-    pub failed: [u64; FAILURE_CODES.len()],
+    /// Failed, in the order of [`FailureCode::ALL`].
+    pub failed: [u64; FailureCode::ALL.len()],
+}
+
+impl Default for PaymentCounts {
+    fn default() -> PaymentCounts {
+        PaymentCounts { successful: 0, authorized: 0, expired: 0, failed: [0; FailureCode::ALL.len()] }
+    }
 }
 
 impl PaymentCounts {
@@ -52,7 +40,7 @@ impl PaymentCounts {
 
     /// The failed payments, by code.
     pub fn failed_by_code(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        FAILURE_CODES.into_iter().zip(self.failed)
+        FailureCode::ALL.map(FailureCode::name).into_iter().zip(self.failed)
     }
 
     /// Counts the outcome of a durable record, and logs it unless the payment succeeded.
@@ -65,22 +53,17 @@ impl PaymentCounts {
                 tracing::info!(%merchant_id, %payment_id, "a payment expired");
             }
             PaymentOutcome::Failed { payment_id, failure_code } => {
-                self.failed[place_of(failure_code)] += 1;
+                self.failed[*failure_code as usize] += 1;
+                let failure_code = failure_code.name();
                 tracing::info!(%merchant_id, %payment_id, failure_code, "a payment failed");
             }
             PaymentOutcome::OperationRefused { payment_id, kind, failure_code } => {
-                let operation = kind.name();
+                let (operation, failure_code) = (kind.name(), failure_code.name());
                 tracing::info!(%merchant_id, %payment_id, operation, failure_code, "an operation of a payment was \
                     refused");
             }
         }
     }
-}
-
-/// The place of a code in [`FAILURE_CODES`].
-fn place_of(code: &str) -> usize {
-    let other = FAILURE_CODES.len() - 1;
-    FAILURE_CODES.iter().position(|known| *known == code).unwrap_or(other)
 }
 
 /// The outcome of a payment that a record has. A record has at most one answer of an acquirer.
@@ -93,9 +76,9 @@ pub(crate) enum PaymentOutcome {
     /// The acquirer did not answer in time.
     Expired { payment_id: PaymentId },
     /// It failed.
-    Failed { payment_id: PaymentId, failure_code: String },
+    Failed { payment_id: PaymentId, failure_code: FailureCode },
     /// A capture, a void or a reversal was refused. The payment may fail later by it.
-    OperationRefused { payment_id: PaymentId, kind: OperationKind, failure_code: String },
+    OperationRefused { payment_id: PaymentId, kind: OperationKind, failure_code: FailureCode },
 }
 
 impl PaymentOutcome {
@@ -110,9 +93,9 @@ impl PaymentOutcome {
             } else if let Event::PaymentExpired { payment_id, .. } = event {
                 Some(PaymentOutcome::Expired { payment_id: *payment_id })
             } else if let Event::PaymentFailed { payment_id, failure, .. } = event {
-                Some(PaymentOutcome::Failed { payment_id: *payment_id, failure_code: failure.code.clone() })
+                Some(PaymentOutcome::Failed { payment_id: *payment_id, failure_code: failure.code })
             } else if let Event::OperationRefused { payment_id, refused, .. } = event {
-                let (payment_id, kind, failure_code) = (*payment_id, refused.kind, refused.failure.code.clone());
+                let (payment_id, kind, failure_code) = (*payment_id, refused.kind, refused.failure.code);
                 Some(PaymentOutcome::OperationRefused { payment_id, kind, failure_code })
             } else {
                 None
@@ -129,14 +112,13 @@ mod tests {
     const PAYMENT: PaymentId = PaymentId::from_bytes([2; 16]);
 
     #[test]
-    fn unknown_failure_codes_are_counted_together() {
+    fn failed_payments_are_counted_by_their_code() {
         let mut counts = PaymentCounts::default();
-        for failure_code in ["expired_card", "code_of_another_acquirer", "other", "expired_card"] {
-            let failed = PaymentOutcome::Failed { payment_id: PAYMENT, failure_code: failure_code.to_owned() };
-            counts.note(MERCHANT, &failed);
+        for failure_code in [FailureCode::ExpiredCard, FailureCode::AcquirerRefusedRequest, FailureCode::ExpiredCard] {
+            counts.note(MERCHANT, &PaymentOutcome::Failed { payment_id: PAYMENT, failure_code });
         }
         let failed: Vec<(&str, u64)> = counts.failed_by_code().filter(|(_, count)| *count > 0).collect();
-        assert_eq!(failed, [("expired_card", 2), ("other", 2)]);
+        assert_eq!(failed, [("expired_card", 2), ("acquirer_refused_request", 1)]);
     }
 
     #[test]

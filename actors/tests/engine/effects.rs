@@ -10,9 +10,10 @@ use till_domain::command::{
 };
 use till_domain::dispute::DisputeStatus;
 use till_domain::event::Answer;
+use till_domain::failure::FailureCode;
 use till_domain::ids::PaymentId;
 use till_domain::money::AmountMinor;
-use till_domain::payment::{Failure, OperationKind, PENDING_LIFETIME_SECONDS, PaymentRef, PaymentStatus};
+use till_domain::payment::{OperationKind, PENDING_LIFETIME_SECONDS, PaymentRef, PaymentStatus};
 use till_domain::records::Disputes;
 use till_domain::session::Instrument;
 use till_domain::text::Evidence;
@@ -127,8 +128,7 @@ async fn a_result_for_a_closed_effect_changes_nothing() {
         is_disputed: false,
         authentication: None,
     };
-    let failure = Failure { code: "late".to_owned(), message: "Late.".to_owned() };
-    let declined = AuthorizationResult::Declined { failure, authentication: None };
+    let declined = AuthorizationResult::Declined { failure: FailureCode::CardDeclined.into(), authentication: None };
     for result in [approved, declined] {
         let late = by(Caller::System, Command::RecordAuthorization(id_of(payment), result));
         let reply = world.submit(shop.merchant_id, late).await;

@@ -5,9 +5,10 @@ use super::change::{change, existing_row, index};
 use super::ledger::{change_balance, hold_until, post, put_transaction, settle};
 use crate::activity::Activity;
 use crate::event::Event;
+use crate::failure::Failure;
 use crate::ids::{PaymentId, RefundId};
 use crate::ledger::Transaction;
-use crate::payment::{Failure, PaymentStatus};
+use crate::payment::PaymentStatus;
 use crate::records::{
     Effects, Payments, Present, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, RowsMut, Transactions,
     Unreadable,

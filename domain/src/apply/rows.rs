@@ -13,11 +13,12 @@ use crate::command::Caller;
 use crate::customer_action::Authentication;
 use crate::effect::{Effect, EffectId, Timer, TimerKind};
 use crate::event::{Answer, Event, Mutation};
+use crate::failure::Failure;
 use crate::ids::{InstallationId, MerchantId, PaymentId, TokenId};
 use crate::key::ApiKey;
 use crate::ledger::{Invoice, Topup, Transaction};
 use crate::merchant::Profile;
-use crate::payment::{Authorization, Capture, Failure, Payment, PaymentStatus};
+use crate::payment::{Authorization, Capture, Payment, PaymentStatus};
 use crate::records::{
     Answers, ApiKeys, CreatedMerchant, CreatedMerchants, CurrentPlan, Effects, Installations, Integrations,
     Invitations, Invoices, InvoicesByExternalId, KeyDirectory, KeyOwner, MerchantDirectory, Payments,

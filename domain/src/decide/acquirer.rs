@@ -10,10 +10,9 @@ use crate::command::{AuthenticationResult, AuthorizationResult, CallResult, Canc
 use crate::customer_action::Authentication;
 use crate::effect::{EffectId, EffectKind};
 use crate::event::{Answer, Event};
+use crate::failure::Failure;
 use crate::ids::PaymentId;
-use crate::payment::{
-    Authorization, CaptureMode, Failure, OperationKind, Payment, PaymentAction, PaymentStatus, Ruling,
-};
+use crate::payment::{Authorization, CaptureMode, OperationKind, Payment, PaymentAction, PaymentStatus, Ruling};
 use crate::records::{Effects, Payments, Records, Unreadable};
 use crate::refusal::DecisionError;
 use std::sync::Arc;

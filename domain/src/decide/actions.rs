@@ -6,8 +6,9 @@ use crate::command::RequiredAction;
 use crate::customer_action::CustomerAction;
 use crate::effect::{Effect, EffectKind};
 use crate::event::{Answer, Event};
+use crate::failure::FailureCode;
 use crate::ids::{PaymentId, SessionId};
-use crate::payment::{Failure, Payment, PaymentAction};
+use crate::payment::{Payment, PaymentAction};
 use crate::records::{Payments, Records, Sessions, Unreadable};
 use crate::refusal::{DecisionError, Refusal};
 use crate::time::Millis;
@@ -34,10 +35,7 @@ pub(super) fn event_when_taken(payment: &Payment) -> Option<Event> {
 /// A payment was not completed in time. The call for its authorization stays open; an action that the customer did not
 /// take is canceled instead.
 pub(super) fn expired(payment: &Payment, now: Millis) -> Vec<Event> {
-    let failure = payment.open_action_until().map(|_| Failure {
-        code: "customer_action_timed_out".to_owned(),
-        message: "The customer did not act in time.".to_owned(),
-    });
+    let failure = payment.open_action_until().map(|_| FailureCode::CustomerActionTimedOut.into());
     let (payment_id, released_minor) = (payment.id, payment.reserved_minor());
     let canceled = failure.is_some().then(|| cancel_requested(payment_id, now));
     let expired = Event::PaymentExpired { payment_id, released_minor, failure };
@@ -89,8 +87,7 @@ pub(super) fn cancel_session(
 /// The customer gives up a payment that waits for an action.
 pub(super) fn given_up(payment: &Payment, now: Millis) -> Decision {
     let (payment_id, released_minor) = (payment.id, payment.reserved_minor());
-    let failure =
-        Failure { code: "canceled_by_customer".to_owned(), message: "The customer canceled the payment.".to_owned() };
+    let failure = FailureCode::CanceledByCustomer.into();
     let failed = Event::PaymentFailed { payment_id, released_minor, failure, authentication: None };
     Decision { events: vec![failed, cancel_requested(payment_id, now)], vault: Vec::new() }
 }

@@ -10,11 +10,12 @@ use crate::activity::{ActivityType, Actor};
 use crate::command::{CallResult, Caller, CapturePayment, RecordOperation};
 use crate::effect::EffectId;
 use crate::event::{Answer, Event};
+use crate::failure::Failure;
 use crate::ids::PaymentId;
 use crate::ledger::Direction;
 use crate::money::AmountMinor;
 use crate::payment::{
-    CaptureMode, Failure, LAPSE_REPEATED_AFTER_SECONDS, Operation, OperationKind, Payment, PaymentAction, PaymentRef,
+    CaptureMode, LAPSE_REPEATED_AFTER_SECONDS, Operation, OperationKind, Payment, PaymentAction, PaymentRef,
     PaymentStatus, RefusedOperation, Ruling,
 };
 use crate::records::{Effects, Payments, PaymentsByExternalId, Records, Unreadable};

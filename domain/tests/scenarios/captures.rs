@@ -6,6 +6,7 @@ use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::apply::apply_rows;
 use till_domain::effect::{EffectId, EffectKind};
 use till_domain::event::Answer;
+use till_domain::failure::FailureCode;
 use till_domain::ids::{PaymentId, RefundId};
 use till_domain::ledger::{Account, Cause, Direction, EntryStatus, EntryType};
 use till_domain::merchant::{PaymentMethod, SETTLEMENT_DELAY_DEFAULT_SECONDS};
@@ -93,8 +94,7 @@ fn a_declined_payment_keeps_the_reason_and_posts_nothing() {
     world.when(result(id, declined())).answers(Answer::Changed(true));
     let payment = world.payment_row(id);
     assert_eq!(payment.status, PaymentStatus::Failed);
-    let failure = payment.failure.expect("it failed");
-    assert_eq!((failure.code.as_str(), failure.message.as_str()), ("card_declined", "The card was declined."));
+    assert_eq!(payment.failure, Some(FailureCode::CardDeclined.into()));
     assert_eq!((world.all::<Transactions>().len(), world.all::<Activities>().len()), (0, 0));
     assert_eq!(world.state.balance, None, "a declined payment does not open the balance");
 }

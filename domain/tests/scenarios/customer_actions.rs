@@ -8,6 +8,7 @@ use till_domain::command::{AuthenticationResult, AuthorizationResult, Selection}
 use till_domain::customer_action::{ActionStage, AuthenticationFlow, AuthenticationStatus};
 use till_domain::effect::{EffectId, EffectKind};
 use till_domain::event::Answer;
+use till_domain::failure::FailureCode;
 use till_domain::ids::PaymentId;
 use till_domain::merchant::PaymentMethod;
 use till_domain::payment::{OperationKind, PaymentAction, PaymentStatus};
@@ -99,7 +100,7 @@ fn an_action_that_is_left_alone_expires_to_the_millisecond() {
     world.when(fire(timers)).answers(CHANGED);
     let payment = world.payment_row(id);
     assert_eq!(payment.status, PaymentStatus::Expired);
-    assert_eq!(payment.failure.map(|failure| failure.code).as_deref(), Some("customer_action_timed_out"));
+    assert_eq!(payment.failure, Some(FailureCode::CustomerActionTimedOut.into()));
     assert_eq!(payment.authentication.map(|it| it.status), Some(AuthenticationStatus::NotAuthenticated));
     check_closed(&world, id);
     assert_eq!((open_call(&world, id), world.state.reserved_minor), (Some(EffectKind::CancelAction), 0));
@@ -128,7 +129,7 @@ fn a_customer_who_gives_up_fails_the_payment_and_cancels_the_action() {
     world.when(cancel_session(session)).answers(CHANGED);
     let payment = world.payment_row(id);
     assert_eq!(payment.status, PaymentStatus::Failed);
-    assert_eq!(payment.failure.map(|failure| failure.code).as_deref(), Some("canceled_by_customer"));
+    assert_eq!(payment.failure, Some(FailureCode::CanceledByCustomer.into()));
     check_closed(&world, id);
     assert_eq!((open_call(&world, id), world.state.reserved_minor), (Some(EffectKind::CancelAction), 0));
     world.when(cancel_session(session)).changes_nothing(UNCHANGED);

@@ -16,6 +16,7 @@ use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::customer_action::CustomerStep;
 use till_domain::dispute::DisputeOutcome;
 use till_domain::effect::Timer;
+use till_domain::failure::{Failure, FailureCode};
 use till_domain::ids::{
     CardId, CheckoutId, CustomerId, DisputeId, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PayoutId,
     PlanId, RefundId, SessionId, TokenId, UserId, WebhookEventId, WebhookId,
@@ -24,11 +25,11 @@ use till_domain::key::KeyDigest;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Platform};
 use till_domain::metadata::{CanonicalJson, MetadataPath};
 use till_domain::money::{AmountMinor, FeeRate, Money};
-use till_domain::payment::{Failure, OperationKind, PaymentRef};
+use till_domain::payment::{OperationKind, PaymentRef};
 use till_domain::refusal::Refusal;
 use till_domain::session::{InstallmentPlan, InterestBearer};
 use till_domain::text::{
-    ActionAddress, Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName,
+    AcquirerCode, ActionAddress, Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName,
     InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, QrText, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
@@ -419,8 +420,7 @@ fn approval(captured: bool, settles_at_once: bool, is_disputed: bool) -> Authori
 }
 
 pub(crate) fn declined() -> AuthorizationResult {
-    let (code, message) = ("card_declined".to_owned(), "The card was declined.".to_owned());
-    AuthorizationResult::Declined { failure: Failure { code, message }, authentication: None }
+    AuthorizationResult::Declined { failure: FailureCode::CardDeclined.into(), authentication: None }
 }
 
 /// The acquirer asks the customer to pass a 3-D Secure challenge within ten minutes.
@@ -505,7 +505,8 @@ impl From<RefundOf> for Ask {
 
 /// The reason with which the acquirer declines in these tests.
 pub(crate) fn refusal_by_acquirer() -> Failure {
-    Failure { code: "not_today".to_owned(), message: "The acquirer refused it.".to_owned() }
+    let acquirer_code = Some(AcquirerCode::new("not_today").expect("a word"));
+    Failure { code: FailureCode::AcquirerRefusedRequest, acquirer_code }
 }
 
 /// The acquirer's success.

@@ -1,6 +1,7 @@
 //! `POST /admin/find-payments`
 
 use jiff::tz::TimeZone;
+use till_domain::failure::FailureCode;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::merchant::Profile;
 use till_domain::payment::{Payment, PaymentStatus};
@@ -41,7 +42,7 @@ object! {
         amount: INTEGER = payment.money.amount, "The amount in minor units.", such_as("10000");
         currency: STRING = payment.money.currency, "The ISO 4217 code.", such_as("THB");
         payment_method: type(PAYMENT_METHOD_WORDS) = payment.instrument.method(), "The payment method.";
-        failure_code: STRING or null = payment.failure.as_ref().map(|failure| &failure.code),
+        failure_code: words_of(FailureCode) or null = payment.failure.as_ref().map(|failure| failure.code),
             "The reason of the failure, for programs.";
         created_at: TIMESTAMP = payment.created_at, "The time at which it was initiated.";
     }

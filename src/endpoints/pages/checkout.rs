@@ -3,6 +3,7 @@
 use till_domain::card::{Card, CardScheme};
 use till_domain::checkout::{CheckoutStatus, Locale};
 use till_domain::customer_action::{CustomerAction, CustomerStep};
+use till_domain::failure::FailureCode;
 use till_domain::ids::{CardId, InstallationId, MerchantId, SessionId};
 use till_domain::merchant::{AcquirerName, Installation, Platform, Profile};
 use till_domain::records::{Checkouts, Installations, MerchantDirectory, Payments, Profiles, Rows, Sessions, Single};
@@ -145,8 +146,8 @@ object! {
             shown.offered.payment.as_ref().map(|payment| payment.session_id), "The session of the newest payment.";
         payment_method: type(PAYMENT_METHOD_WORDS) or null =
             shown.offered.payment.as_ref().map(|payment| payment.instrument.method()), "The method of that payment.";
-        failure_code: STRING or null =
-            shown.offered.payment.as_ref().and_then(|payment| Some(payment.failure.as_ref()?.code.as_str())),
+        failure_code: words_of(FailureCode) or null =
+            shown.offered.payment.as_ref().and_then(|payment| Some(payment.failure.as_ref()?.code)),
             "The reason for which that payment failed.";
         action_url: STRING or null = shown.action_url(), "The address at which the customer must act.";
         qr_text: STRING or null = shown.qr_text(), "The text of the code that the customer must scan.";

@@ -3,6 +3,7 @@
 use till_domain::card::Card;
 use till_domain::checkout::{Checkout, CheckoutStatus};
 use till_domain::command::{CheckoutChoice, Command, PayCheckout};
+use till_domain::failure::FailureCode;
 use till_domain::ids::{CardId, CheckoutId, SessionId, TokenId};
 use till_domain::merchant::PaymentMethod;
 use till_domain::records::{Checkouts, Rows};
@@ -58,7 +59,8 @@ object! {
         return_url: URL = given_up_to(&offered.checkout), "The page of the shop for a customer who gives up.";
         payment_session_id: Id(SessionId::PREFIX) or null = offered.payment.as_ref().map(|payment| payment.session_id),
             "The session of the payment that is in progress, or of the last one.", in_examples;
-        failure_code: STRING or null = failure_code(offered), "The reason for which the last payment failed.";
+        failure_code: words_of(FailureCode) or null = failure_code(offered),
+            "The reason for which the last payment failed.";
         is_sandbox: BOOLEAN = offered.is_sandbox, "True while the sandbox plays the acquirer: no real money moves.";
         expires_at: TIMESTAMP = offered.checkout.expires_at, "The time until which a new payment can be made of it.";
     }
@@ -78,9 +80,9 @@ fn lines(checkout: &Checkout) -> Vec<LineShape<'_>> {
     checkout.lines.iter().map(LineShape::new).collect()
 }
 
-fn failure_code(offered: &OfferedCheckout) -> Option<&str> {
+fn failure_code(offered: &OfferedCheckout) -> Option<FailureCode> {
     let payment = offered.payment.as_ref().filter(|_| !offered.checkout.in_progress)?;
-    payment.failure.as_ref().map(|failure| failure.code.as_str())
+    payment.failure.as_ref().map(|failure| failure.code)
 }
 
 static RETRIEVE_CHECKOUT: Declaration = Declaration {

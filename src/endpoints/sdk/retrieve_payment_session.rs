@@ -1,5 +1,6 @@
 //! `POST /sdk/retrieve-payment-session`
 
+use till_domain::failure::FailureCode;
 use till_domain::ids::SessionId;
 use till_domain::payment::Payment;
 use till_domain::session::Session;
@@ -29,8 +30,8 @@ object! {
             "The name of the payment method for a person.", such_as("Visa 4242");
         interest_bearer: type(INTEREST_BEARER_WORDS) or null = session.instrument.interest_bearer(),
             "The side that pays the interest; null without instalments.";
-        failure_code: STRING or null =
-            payment.and_then(|payment| payment.failure.as_ref()).map(|failure| &failure.code),
+        failure_code: words_of(FailureCode) or null =
+            payment.and_then(|payment| payment.failure.as_ref()).map(|failure| failure.code),
             "The reason for which its payment failed; null without.";
         created_at: TIMESTAMP = session.created_at, "The time at which it was created.";
         expires_at: TIMESTAMP = session.expires_at, "The time until which it can be used.", such_as("1767227400");

@@ -5,8 +5,10 @@ use till_domain::customer_action::{
     AUTHENTICATION_VERSION, Authentication, AuthenticationFlow, AuthenticationStatus, CustomerAction, CustomerStep,
     LateSuccess,
 };
+use till_domain::failure::FailureCode;
 use till_domain::ids::{CardId, CheckoutId, CustomerId, PaymentId, SessionId};
 use till_domain::ledger::EntryType;
+use till_domain::merchant::AcquirerName;
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::payment::{
     CaptureMode, Operation, OperationKind, Payment, PaymentAction, PaymentStatus, RefusedOperation,
@@ -62,10 +64,19 @@ object! {
             "The card, for a payment by card.", in_examples;
         interest_bearer: type(INTEREST_BEARER_WORDS) or null = payment.instrument.interest_bearer(),
             "The side that pays the interest; null without instalments.";
-        failure_code: STRING or null = payment.failure.as_ref().map(|failure| &failure.code),
+        failure_code: words_of(FailureCode) or null = payment.failure.as_ref().map(|failure| failure.code),
             "The reason of the failure, for programs.";
-        failure_message: STRING or null = payment.failure.as_ref().map(|failure| &failure.message),
+        failure_message: STRING or null = payment.failure.as_ref().map(|failure| failure.code.message()),
             "The reason of the failure, for a person.";
+        acquirer_code: STRING or null = payment.failure.as_ref().and_then(|failure| failure.acquirer_code.as_ref()),
+            "The acquirer's own word for the failure, where it has told one.", such_as("do_not_honor");
+        acquirer: words_of(AcquirerName) = payment.acquirer, "The acquirer that processes it.";
+        acquirer_id: Id("acq") or null = None::<&str>,
+            "The merchant's account at the acquirer (`acq_...`); null for the sandbox.";
+        acquirer_reference: STRING or null = payment.authorization.as_ref()
+                .map(|authorization| &authorization.acquirer_reference),
+            "The acquirer's own id of the payment; null before it has told one.",
+            such_as("sandbox:pay_01jz0000000000000000000001/authorize");
         next_action: Object(&NEXT_ACTION) or null = next_action,
             "What the customer must do; null when there is nothing to do, or not any more.";
         authentication: Object(&AUTHENTICATION) or null = payment.authentication.map(AuthenticationShape::new),
@@ -174,10 +185,11 @@ object! {
     LAST_OPERATION "payment_last_operation" as LastOperationShape<'a> of (refused: &'a RefusedOperation) {
         kind: words_of(OperationKind) = refused.kind, "The kind of operation.";
         status: words(&["FAILED"]) = "FAILED", "The result.";
-        failure_code: STRING = refused.failure.code,
+        failure_code: words_of(FailureCode) = refused.failure.code,
             "The acquirer's reason for the refusal, for programs.", such_as("processing_error");
-        failure_message: STRING = refused.failure.message,
-            "The acquirer's reason for the refusal, for a person.", such_as("The acquirer could not process the call.");
+        failure_message: STRING = refused.failure.code.message(),
+            "The acquirer's reason for the refusal, for a person.",
+            such_as("An error occurred while the card was processed. Try again.");
         at: TIMESTAMP = refused.at, "The time at which the result was recorded.";
     }
 }
@@ -237,12 +249,12 @@ fn fees(payment: &Payment) -> Vec<FeeShape> {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+    use till_domain::failure::Failure;
     use till_domain::ids::{PaymentId, SessionId, TransactionId};
-    use till_domain::merchant::AcquirerName;
     use till_domain::money::{AmountMinor, Money};
     use till_domain::payment::Capture;
     use till_domain::session::{InstallmentPlan, InterestBearer};
-    use till_domain::text::ReturnUrl;
+    use till_domain::text::{AcquirerCode, ReturnUrl};
 
     use super::*;
 
@@ -263,12 +275,24 @@ mod tests {
         let payment = pending();
         let shown = serde_json::to_value(PaymentShape::new(&payment, None, NOW)).expect("a shape has a JSON form");
         assert_eq!(shown["status"], "PENDING");
-        for key in ["authorized_at", "captured_at", "expires_at", "failure_code", "failure_message"] {
+        for key in ["authorized_at", "captured_at", "expires_at", "failure_code", "acquirer_reference"] {
             assert_eq!(shown[key], Value::Null, "{key}");
         }
         for key in ["capturable", "voidable", "reversible", "refundable"] {
             assert_eq!(shown[key], false, "{key}");
         }
+    }
+
+    #[test]
+    fn a_failure_shows_its_sentence_and_the_acquirers_own_word() {
+        let acquirer_code = Some(AcquirerCode::new("stolen_card").expect("a word"));
+        let failure = Some(Failure { code: FailureCode::LostOrStolenCard, acquirer_code });
+        let payment = Payment { failure, ..pending() };
+        let shown = serde_json::to_value(PaymentShape::new(&payment, None, NOW)).expect("a shape has a JSON form");
+        let of_failure = ["failure_code", "failure_message", "acquirer_code"].map(|key| &shown[key]);
+        assert_eq!(of_failure, ["lost_or_stolen_card", "The card was declined.", "stolen_card"]);
+        let of_acquirer = ["acquirer", "acquirer_id", "acquirer_reference"].map(|key| &shown[key]);
+        assert_eq!(of_acquirer, [&json!("sandbox"), &Value::Null, &Value::Null]);
     }
 
     #[test]

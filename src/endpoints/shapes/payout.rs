@@ -1,5 +1,6 @@
 //! The JSON of a payout: contract, section 9.1a.
 
+use till_domain::failure::FailureCode;
 use till_domain::ids::PayoutId;
 use till_domain::payout::{Payout, PayoutStatus};
 
@@ -14,7 +15,7 @@ object! {
         amount: INTEGER = payout.money.amount, "The amount that is paid out, in minor units.", such_as("10000");
         currency: STRING = payout.money.currency, "The ISO 4217 code.", such_as("THB");
         description: STRING or null = payout.description, "The merchant's description.";
-        failure_code: STRING or null = payout.failure.as_ref().map(|failure| &failure.code),
+        failure_code: words_of(FailureCode) or null = payout.failure.as_ref().map(|failure| failure.code),
             "The reason of the failure, for programs.";
         created_at: TIMESTAMP = payout.created_at, "The time at which it was accepted.";
         paid_at: TIMESTAMP or null = payout.paid_at,

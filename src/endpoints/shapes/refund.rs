@@ -1,5 +1,6 @@
 //! The JSON of a refund: contract, section 9.1a.
 
+use till_domain::failure::FailureCode;
 use till_domain::ids::{PaymentId, RefundId};
 use till_domain::refund::{Refund, RefundStatus};
 
@@ -16,9 +17,9 @@ object! {
         currency: STRING = refund.money.currency, "The ISO 4217 code.", such_as("THB");
         full: BOOLEAN = refund.is_full, "True when it alone refunds the whole payment.", such_as("false");
         reason: STRING or null = refund.reason, "The reason of the refund.", such_as("The lamp arrived broken.");
-        failure_code: STRING or null = refund.failure.as_ref().map(|failure| &failure.code),
+        failure_code: words_of(FailureCode) or null = refund.failure.as_ref().map(|failure| failure.code),
             "The reason of the failure, for programs.";
-        failure_message: STRING or null = refund.failure.as_ref().map(|failure| &failure.message),
+        failure_message: STRING or null = refund.failure.as_ref().map(|failure| failure.code.message()),
             "The reason of the failure, for a person.";
         created_at: TIMESTAMP = refund.created_at, "The time at which it was accepted.";
         refunded_at: TIMESTAMP or null = refund.refunded_at,

@@ -6,6 +6,7 @@ use till_domain::checkout::{CheckoutStatus, Locale};
 use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus};
 use till_domain::dispute::DisputeStatus;
 use till_domain::each_id;
+use till_domain::failure::FailureCode;
 use till_domain::ledger::{Direction, EntryStatus, EntryType};
 use till_domain::merchant::{AcquirerName, Color, PaymentMethod, Platform};
 use till_domain::money::{AmountMinor, Currency};
@@ -15,8 +16,8 @@ use till_domain::refund::RefundStatus;
 use till_domain::session::InterestBearer;
 use till_domain::statement::Month;
 use till_domain::text::{
-    Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName, InstallationIdentifier, Mobile,
-    Name, PersonName, Reason, ReturnUrl, TimeZone,
+    AcquirerCode, Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName,
+    InstallationIdentifier, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 use till_domain::webhook::{WebhookEventKind, WebhookStatus};
@@ -26,13 +27,13 @@ use super::object::answer_values;
 use crate::server_status::ServerState;
 
 answer_values! {
-    Description DestinationUrl Email Evidence ExternalId HeaderName HolderName InstallationIdentifier Mobile Name
-    PersonName Reason ReturnUrl TimeZone => |text| text.as_str();
+    AcquirerCode Description DestinationUrl Email Evidence ExternalId HeaderName HolderName InstallationIdentifier
+    Mobile Name PersonName Reason ReturnUrl TimeZone => |text| text.as_str();
 
     AcquirerName ActivityType AuthenticationFlow AuthenticationStatus CaptureMode CardScheme CheckoutStatus
     DeliveryStatus Direction
-    DisputeStatus EntryStatus EntryType InterestBearer Locale OperationKind PaymentMethod PaymentStatus PayoutStatus
-    Platform RefundStatus ServerState
+    DisputeStatus EntryStatus EntryType FailureCode InterestBearer Locale OperationKind PaymentMethod PaymentStatus
+    PayoutStatus Platform RefundStatus ServerState
     WebhookEventKind WebhookStatus => |word| word.name();
 
     Actor => |actor| actor.type_name();

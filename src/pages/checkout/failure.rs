@@ -1,103 +1,133 @@
 //! Why a payment failed, in words for its customer. An acquirer's own message is never shown.
 
+use till_domain::failure::FailureCode;
 use till_domain::merchant::PaymentMethod;
 
 use super::message::Message;
+use super::words::Words;
 
-/// The code of a challenge that the customer did not pass.
-const NOT_AUTHENTICATED: &str = "authentication_failed";
-
-/// The code by which a failure is explained: a challenge that was left alone is one that was not passed.
-pub(super) fn explained_code(failure_code: &str, method: PaymentMethod) -> &str {
-    match (failure_code, method) {
-        ("customer_action_timed_out", PaymentMethod::Card) => NOT_AUTHENTICATED,
-        (code, _) => code,
-    }
+/// A failure as a page tells it.
+pub(super) struct ExplainedFailure {
+    pub(super) code: FailureCode,
+    pub(super) words: String,
+    /// True when the payment ended because the customer wanted or let it, so that nothing is wrong.
+    pub(super) is_customers_own: bool,
+    /// True when the customer gave the payment up, in which nothing failed.
+    pub(super) is_given_up: bool,
 }
 
-/// The failure codes that have words of their own; one that ends in `_` stands for all that begin so, and the empty one
-/// for all others.
-pub(super) const EXPLAINED: [&str; 11] = [
-    "insufficient_funds",
-    "expired_card",
-    "incorrect_cvc",
-    "incorrect_number",
-    "invalid_number",
-    "canceled_by_customer",
-    "customer_action_timed_out",
-    NOT_AUTHENTICATED,
-    "method_unavailable",
-    "acquirer_",
-    "",
-];
+impl ExplainedFailure {
+    /// The failure with this code.
+    pub(super) fn of(code: FailureCode, words: Words) -> ExplainedFailure {
+        let is_given_up = code == FailureCode::CanceledByCustomer;
+        let is_customers_own = is_given_up || code == FailureCode::CustomerActionTimedOut;
+        ExplainedFailure { code, words: words.text(explanation(code)), is_customers_own, is_given_up }
+    }
+
+    /// The failure of a payment by this method. A challenge that was left alone is explained as one that was failed.
+    pub(super) fn of_payment(code: FailureCode, method: PaymentMethod, words: Words) -> ExplainedFailure {
+        let explained = match (code, method) {
+            (FailureCode::CustomerActionTimedOut, PaymentMethod::Card) => FailureCode::AuthenticationFailed,
+            (code, _) => code,
+        };
+        ExplainedFailure { code, ..ExplainedFailure::of(explained, words) }
+    }
+}
 
 /// The explanation of a failure code.
-pub(super) fn explanation(failure_code: &str) -> Message {
-    match failure_code {
-        "insufficient_funds" => Message::FailedInsufficientFunds,
-        "expired_card" => Message::FailedExpiredCard,
-        "incorrect_cvc" => Message::FailedIncorrectCode,
-        "incorrect_number" | "invalid_number" => Message::FailedIncorrectNumber,
-        "canceled_by_customer" => Message::FailedCanceled,
-        "customer_action_timed_out" => Message::FailedTimedOut,
-        NOT_AUTHENTICATED => Message::FailedNotConfirmed,
-        "method_unavailable" => Message::FailedUnavailable,
-        code if code.starts_with("acquirer_") => Message::FailedUnavailable,
-        _ => Message::FailedDeclined,
+pub(super) const fn explanation(code: FailureCode) -> Message {
+    match code {
+        FailureCode::InsufficientFunds => Message::FailedInsufficientFunds,
+        FailureCode::ExpiredCard => Message::FailedExpiredCard,
+        FailureCode::IncorrectCvc => Message::FailedIncorrectCode,
+        FailureCode::InvalidCard => Message::FailedInvalidCard,
+        FailureCode::LimitExceeded => Message::FailedLimit,
+        FailureCode::CardNotSupported => Message::FailedCardNotSupported,
+        FailureCode::AmountNotAllowed => Message::FailedAmount,
+        FailureCode::CanceledByCustomer => Message::FailedCanceled,
+        FailureCode::CustomerActionTimedOut => Message::FailedTimedOut,
+        FailureCode::AuthenticationFailed => Message::FailedNotConfirmed,
+        FailureCode::MethodUnavailable
+        | FailureCode::IssuerNotAvailable
+        | FailureCode::AcquirerNotAvailable
+        | FailureCode::AcquirerRefusedCredentials
+        | FailureCode::AcquirerRefusedCardNumbers
+        | FailureCode::AcquirerRefusedRequest => Message::FailedUnavailable,
+        FailureCode::CardDeclined
+        | FailureCode::ProcessingError
+        | FailureCode::PaymentDeclined
+        | FailureCode::AuthenticationRejected
+        | FailureCode::AuthenticationUnavailable
+        | FailureCode::CardNotAvailable
+        | FailureCode::UnknownAuthorization
+        | FailureCode::AlreadyCaptured
+        | FailureCode::AlreadyVoided
+        | FailureCode::NotCaptured
+        | FailureCode::WrongAmount
+        | FailureCode::CaptureFailed
+        | FailureCode::RefundFailed
+        | FailureCode::PayoutFailed
+        | FailureCode::LostOrStolenCard
+        | FailureCode::SuspectedFraud
+        | FailureCode::AuthorizationExpired => Message::FailedDeclined,
     }
-}
-
-/// True when the payment ended because the customer wanted or let it, so that nothing is wrong.
-pub(super) fn is_customers_own(failure_code: &str) -> bool {
-    matches!(explanation(failure_code), Message::FailedCanceled | Message::FailedTimedOut)
-}
-
-/// True unless the customer gave the payment up, in which nothing failed.
-pub(super) fn is_failure(failure_code: &str) -> bool {
-    explanation(failure_code) != Message::FailedCanceled
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::locale::Locale;
     use super::*;
 
+    const DOCUMENT: &str = include_str!("../../../docs/errors.md");
+
+    /// The codes of calls that no customer waits for.
+    const WITHOUT_CUSTOMER: [FailureCode; 3] =
+        [FailureCode::RefundFailed, FailureCode::PayoutFailed, FailureCode::AuthorizationExpired];
+
     #[test]
-    fn every_listed_code_has_words_of_its_own_but_the_last() {
-        let (others, own) = EXPLAINED.split_last().expect("it is not empty");
-        assert_eq!((*others, explanation(others)), ("", Message::FailedDeclined));
-        assert!(own.iter().all(|code| explanation(code) != Message::FailedDeclined));
+    fn the_document_has_each_code_with_its_sentence_and_what_the_page_says() {
+        for code in FailureCode::ALL {
+            let said = Words::of(Locale::English).text(explanation(code));
+            let said = if WITHOUT_CUSTOMER.contains(&code) { "" } else { said.as_str() };
+            let row = format!("\n| `{}` | {} | {said} |", code.name(), code.message()).replace("|  |", "| |");
+            assert!(DOCUMENT.contains(&row), "{row}");
+        }
     }
 
     #[test]
-    fn every_other_failure_is_a_decline_of_the_bank() {
-        for code in ["card_declined", "authentication_rejected", "authentication_unavailable", "acquirer", "", "<b>"] {
-            assert_eq!(explanation(code), Message::FailedDeclined, "{code}");
-            assert!(!is_customers_own(code), "{code}");
+    fn customers_are_not_told_of_stolen_cards_or_of_a_suspicion() {
+        for code in [FailureCode::LostOrStolenCard, FailureCode::SuspectedFraud] {
+            assert_eq!(explanation(code), explanation(FailureCode::CardDeclined), "{code:?}");
         }
-        assert_eq!(explanation("insufficient_funds"), Message::FailedInsufficientFunds);
-        assert!(is_customers_own("canceled_by_customer") && is_customers_own("customer_action_timed_out"));
     }
 
     #[test]
     fn the_acquirers_trouble_is_no_decline() {
-        for code in ["acquirer_unavailable", "acquirer_error", "method_unavailable"] {
-            assert_eq!(explanation(code), Message::FailedUnavailable, "{code}");
+        for code in FailureCode::ALL.into_iter().filter(|code| code.name().starts_with("acquirer_")) {
+            assert_eq!(explanation(code), Message::FailedUnavailable, "{code:?}");
         }
     }
 
     #[test]
     fn a_challenge_that_was_failed_or_left_was_not_confirmed() {
-        let of = |code, method| explanation(explained_code(code, method));
-        assert_eq!(of("authentication_failed", PaymentMethod::Card), Message::FailedNotConfirmed);
-        assert_eq!(of("customer_action_timed_out", PaymentMethod::Card), Message::FailedNotConfirmed);
+        let words = Words::of(Locale::English);
+        let of = |code, method| ExplainedFailure::of_payment(code, method, words);
+        let failed = of(FailureCode::AuthenticationFailed, PaymentMethod::Card);
+        let left = of(FailureCode::CustomerActionTimedOut, PaymentMethod::Card);
+        assert_eq!((failed.words, failed.is_customers_own), (words.text(Message::FailedNotConfirmed), false));
+        assert_eq!((left.words, left.is_customers_own), (words.text(Message::FailedNotConfirmed), false));
+        assert_eq!(left.code, FailureCode::CustomerActionTimedOut);
         for method in [PaymentMethod::PromptPay, PaymentMethod::MobileBanking] {
-            assert_eq!(of("customer_action_timed_out", method), Message::FailedTimedOut);
+            let left = of(FailureCode::CustomerActionTimedOut, method);
+            assert_eq!((left.words, left.is_customers_own), (words.text(Message::FailedTimedOut), true));
         }
     }
 
     #[test]
     fn one_who_gives_up_has_not_failed() {
-        assert!(!is_failure("canceled_by_customer"));
-        assert!(is_failure("customer_action_timed_out") && is_failure("card_declined"));
+        for code in FailureCode::ALL {
+            let failure = ExplainedFailure::of(code, Words::of(Locale::English));
+            assert_eq!(failure.is_given_up, code == FailureCode::CanceledByCustomer, "{code:?}");
+        }
     }
 }

@@ -133,11 +133,10 @@
     shop.tell("failed", { sessionId, code, message: text });
   }
 
-  /** The words for a failure. Those of a code that ends in `_` are for all that begin so, the last for all others. */
+  /** The words for a failure; the last ones are for all codes that have none of their own. */
   function wordsOf(code) {
     const all = [...document.querySelector("[data-failures]").content.children];
-    const isOf = ({ dataset: { code: known } }) => known === code || (known.endsWith("_") && code.startsWith(known));
-    const found = all.find(isOf) ?? all.at(-1);
+    const found = all.find(({ dataset }) => dataset.code === code) ?? all.at(-1);
     return { text: found.textContent, isOwn: "own" in found.dataset };
   }
 

@@ -3,16 +3,18 @@
 
 use askama::Template;
 use serde_json::{Value, json};
+use till_domain::failure::FailureCode;
 use till_domain::ids::InstallationId;
 use till_domain::merchant::Platform;
 use till_protocol::api_error::ApiError;
 use till_protocol::dispatch::{PageDeclaration, PageReply};
 
 use super::choice::{Choice, ChoiceKind, OfferedPlan, choices, plans};
+use super::failure::{ExplainedFailure, explanation};
 use super::locale::{self, Locale};
 use super::message::Message;
 use super::words::Words;
-use super::{assets, failure, page, pay};
+use super::{assets, page, pay};
 use crate::endpoints::pages::SHOW_FORM;
 use crate::pages::answered::{AnsweredObject, Request, look_up};
 
@@ -30,13 +32,6 @@ struct FramePage<'a> {
     plans: Vec<OfferedPlan>,
     offers_saving: bool,
     failures: Vec<ExplainedFailure>,
-}
-
-/// The reason for which a payment failed, for the script.
-struct ExplainedFailure {
-    code: &'static str,
-    words: String,
-    is_customers_own: bool,
 }
 
 /// Shows the checkout or form. An address that leads to none gets a page that says nothing, and that no page may hold.
@@ -69,11 +64,9 @@ async fn mounted(request: &Request) -> Result<Option<PageReply>, ApiError> {
 /// The page with the form. It stays hidden until the shop's script has said what to show.
 pub(super) fn html(merchant_id: &str, form: &Value, locale: Locale) -> String {
     let words = Words::of(locale);
-    let failures = failure::EXPLAINED.map(|code| ExplainedFailure {
-        code,
-        words: words.text(failure::explanation(code)),
-        is_customers_own: failure::is_customers_own(code),
-    });
+    // The last one is for all that are a decline.
+    let explained = FailureCode::ALL.into_iter().filter(|code| explanation(*code) != Message::FailedDeclined);
+    let failures = explained.chain([FailureCode::CardDeclined]).map(|code| ExplainedFailure::of(code, words));
     let page = FramePage {
         words,
         merchant_id,
@@ -81,7 +74,7 @@ pub(super) fn html(merchant_id: &str, form: &Value, locale: Locale) -> String {
         choices: choices(words, form),
         plans: plans(words, form),
         offers_saving: false,
-        failures: failures.into(),
+        failures: failures.collect(),
     };
     page.render().expect("a template into a text cannot fail")
 }

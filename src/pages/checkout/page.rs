@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use serde_json::Value;
+use till_domain::failure::FailureCode;
 use till_domain::merchant::PaymentMethod;
 use till_domain::money::Currency;
 use till_protocol::api_error::ApiError;
@@ -13,7 +14,7 @@ use super::amount::{amount, amount_of_several};
 use super::assets;
 use super::choice::{Choice, ChoiceKind, OfferedPlan, choices, plans};
 use super::color;
-use super::failure::{self, explained_code};
+use super::failure::ExplainedFailure;
 use super::locale::Locale;
 use super::message::Message;
 use super::qr::QrDrawing;
@@ -57,7 +58,7 @@ struct CheckoutPage<'a> {
     session_id: &'a str,
     shop: &'a str,
     goes_on: bool,
-    failed: Option<&'a str>,
+    failed: Option<ExplainedFailure>,
     frame: Option<Frame<'a>>,
 }
 
@@ -67,8 +68,8 @@ struct Frame<'a> {
     origin: &'a str,
     /// The session of the payment that is in progress, or of the last one.
     last_session_id: Option<&'a str>,
-    /// The failure code of the last payment, for the shop's script.
-    failure_code: Option<&'a str>,
+    /// The failure of the last payment, for the shop's script.
+    failure: Option<ExplainedFailure>,
 }
 
 #[derive(Template)]
@@ -107,7 +108,7 @@ pub(super) fn framed(merchant_id: &str, checkout: &Value, locale: Locale) -> Res
     let frame = Frame {
         origin: checkout.text("origin"),
         last_session_id: checkout.optional_text("payment_session_id"),
-        failure_code: checkout.optional_text("failure_code"),
+        failure: failure(checkout, locale),
     };
     rendered(merchant_id, checkout, locale, Some(frame))
 }
@@ -142,7 +143,7 @@ fn rendered(merchant_id: &str, checkout: &Value, locale: Locale, frame: Option<F
         session_id: checkout.text("payment_session_id"),
         shop,
         goes_on: goes_on && frame.is_none(),
-        failed: failed(state, checkout),
+        failed: failure(checkout, locale).filter(|_| matches!(state, ShownState::Choosing | ShownState::Expired)),
         frame,
     };
     Ok(page.render().expect("a template into a text cannot fail"))
@@ -199,11 +200,9 @@ const fn is_in_progress(state: ShownState) -> bool {
     }
 }
 
-/// The code that explains why the last payment failed, where the page says so.
-fn failed(state: ShownState, checkout: &Value) -> Option<&str> {
-    let code = checkout
-        .optional_text("failure_code")
-        .filter(|_| matches!(state, ShownState::Choosing | ShownState::Expired))?;
+/// The failure of the last payment.
+fn failure(checkout: &Value, locale: Locale) -> Option<ExplainedFailure> {
+    let code = checkout.word("failure_code", &FailureCode::ALL, FailureCode::name)?;
     let method = checkout.word("payment_method", &PaymentMethod::ALL, PaymentMethod::name)?;
-    Some(explained_code(code, method))
+    Some(ExplainedFailure::of_payment(code, method, Words::of(locale)))
 }

@@ -6,8 +6,9 @@ use till_domain::customer_action::{ActionStage, Authentication, CustomerAction, 
 use till_domain::dispute::{Dispute, OpenDispute};
 use till_domain::effect::{Effect, EffectKind};
 use till_domain::event::DisputeClosing;
+use till_domain::failure::Failure;
 use till_domain::ids::{CustomerId, PaymentId};
-use till_domain::payment::{Authorization, Capture, Failure, Operation, Payment, RefusedOperation};
+use till_domain::payment::{Authorization, Capture, Operation, Payment, RefusedOperation};
 use till_domain::payout::Payout;
 use till_domain::records::Unreadable;
 use till_domain::refund::Refund;
@@ -24,10 +25,10 @@ use super::shape::Shape;
 use super::tag::Tag;
 
 shape_struct! {
-    /// The reason for which an acquirer refused a call.
+    /// The reason for which something failed.
     FailureV1 of Failure {
-        code: String,
-        message: String,
+        code: Tag,
+        acquirer_code: Option<String>,
     }
 }
 

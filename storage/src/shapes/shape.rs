@@ -13,7 +13,7 @@ use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::records::{Present, Unreadable};
 use till_domain::text::{
-    ActionAddress, Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, IdempotencyKey,
+    AcquirerCode, ActionAddress, Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, IdempotencyKey,
     InstallationIdentifier, MetadataKey, Name, QrText, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
@@ -248,7 +248,7 @@ till_domain::each_id! { id_shapes }
 // `PersonName`, `HolderName` and `Mobile` are missing, since they are never stored in clear, as is the `Email` of
 // customers. The `Email` here is of the operator's staff and of dashboard users.
 text_shapes! {
-    ActionAddress Description DestinationUrl Email Evidence ExternalId HeaderName IdempotencyKey
+    AcquirerCode ActionAddress Description DestinationUrl Email Evidence ExternalId HeaderName IdempotencyKey
     InstallationIdentifier MetadataKey Name QrText Reason ReturnUrl TimeZone
 }
 

@@ -16,8 +16,8 @@ use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::records::Present;
 use till_domain::text::{
-    ActionAddress, Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName, IdempotencyKey,
-    InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, QrText, Reason, ReturnUrl, TimeZone,
+    AcquirerCode, ActionAddress, Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName,
+    IdempotencyKey, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, QrText, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 
@@ -239,8 +239,8 @@ shown_as! {
 till_domain::each_id! { shown_ids }
 
 shown_texts! {
-    ActionAddress Description DestinationUrl Evidence ExternalId HeaderName IdempotencyKey InstallationIdentifier
-    MetadataKey Name QrText Reason ReturnUrl TimeZone
+    AcquirerCode ActionAddress Description DestinationUrl Evidence ExternalId HeaderName IdempotencyKey
+    InstallationIdentifier MetadataKey Name QrText Reason ReturnUrl TimeZone
 }
 
 personal_texts! { CanonicalJson Document Email HolderName Mobile PersonName }

@@ -10,6 +10,7 @@ use till_domain::checkout::{CheckoutStatus, Locale};
 use till_domain::customer::NamedBy;
 use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus};
 use till_domain::dispute::{DisputeOutcome, DisputeStatus};
+use till_domain::failure::FailureCode;
 use till_domain::ledger::{Account, Direction, EntryStatus, EntryType};
 use till_domain::merchant::{AcquirerName, PaymentMethod, Platform};
 use till_domain::payment::{CaptureMode, OperationKind, PaymentStatus};
@@ -64,7 +65,7 @@ tagged! {
     PaymentStatus CaptureMode OperationKind RefundStatus DisputeStatus DisputeOutcome PayoutStatus CardScheme TokenUsage
     SaveCard PaymentMethod AcquirerName Platform InterestBearer InstallmentPlan Account Direction EntryType EntryStatus
     ActivityType WebhookEventKind WebhookStatus SecretSlot AuthenticationFlow AuthenticationStatus CheckoutStatus Locale
-    NamedBy
+    NamedBy FailureCode
 }
 
 impl Tag {

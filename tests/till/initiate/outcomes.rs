@@ -85,6 +85,7 @@ fn a_captured_payment_shows_every_member() {
     let created = paid["created_at"].as_u64().expect("a time");
     let captured = paid["captured_at"].as_u64().expect("a time");
     assert!(from <= created && created <= captured && captured <= until, "{paid}");
+    let reference = format!("sandbox:{}/authorize", paid["payment_id"].as_str().expect("an id"));
     let expected = shop.declared(
         "payment",
         &json!({
@@ -102,7 +103,7 @@ fn a_captured_payment_shows_every_member() {
                 "version": "2.2.0", "flow": "FRICTIONLESS", "trans_status": "Y", "eci": "05",
                 "authenticated_at": captured,
             },
-            "fees": [],
+            "fees": [], "acquirer": "sandbox", "acquirer_reference": reference,
             "created_at": created, "authorized_at": captured, "captured_at": captured,
             "capturable": false, "voidable": false, "reversible": true, "refundable": true,
         }),

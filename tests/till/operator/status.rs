@@ -117,8 +117,14 @@ fn each_payment_is_counted_once_by_what_became_of_it() {
     shop.settled(&declined);
     assert_eq!(named.post("/merchants/initiate-payment-flow", &body).id(), declined, "a repeated call");
     let counts = |server: &Server| {
-        [("SUCCESSFUL", ""), ("AUTHORIZED", ""), ("EXPIRED", ""), ("FAILED", "card_declined"), ("FAILED", "other")]
-            .map(|(status, code)| counted(server, status, code))
+        [
+            ("SUCCESSFUL", ""),
+            ("AUTHORIZED", ""),
+            ("EXPIRED", ""),
+            ("FAILED", "card_declined"),
+            ("FAILED", "invalid_card"),
+        ]
+        .map(|(status, code)| counted(server, status, code))
     };
     shop.settled(later["payment_id"].as_str().expect("an id"));
     assert_eq!(counts(&server), [1.0, 1.0, 0.0, 1.0, 0.0].map(Some));

@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use till_actors::acquirer::{PaymentStep, Reference};
+use till_domain::failure::FailureCode;
 use till_domain::ids::PaymentId;
 use till_domain::money::Money;
 
-use super::decline_reason::DeclineReason;
 use super::promptpay;
 
 till_domain::word_enum! {
@@ -117,7 +117,7 @@ pub struct BookAction {
     /// The path to which the customer comes back.
     pub return_path: String,
     /// The reason for which the authorization is declined although the customer acts with success.
-    pub declines: Option<DeclineReason>,
+    pub declines: Option<FailureCode>,
     /// The time from which the customer can act, in milliseconds since the Unix epoch, as all times here.
     pub given_at_ms: u64,
     /// The customer's answer; none until there is one.

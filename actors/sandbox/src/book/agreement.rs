@@ -6,6 +6,7 @@ use std::sync::Arc;
 use till_actors::acquirer::{NamedCall, PaymentStep, Reference};
 use till_domain::command::AuthenticationResult;
 use till_domain::customer_action::{Authentication, AuthenticationStatus};
+use till_domain::failure::FailureCode;
 use till_domain::ids::{MerchantId, PayoutId};
 use till_domain::merchant::AcquirerName;
 use till_domain::payment::{CaptureMode, Payment, PaymentStatus};
@@ -19,14 +20,10 @@ use till_operate::acquirer_book::{
 use super::action::{ActionOutcome, BookAction, TakenAction};
 use super::contract::{Book, BookError};
 use super::line::{
-    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
-    PayoutOutcome,
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, FollowUp, PayoutOutcome,
 };
 use super::memory::MemoryBook;
 use super::rocks::RocksBook;
-
-/// The failure of a payment whose customer did not act in time.
-const ACTION_TIMED_OUT: &str = "customer_action_timed_out";
 
 /// Prefix of the sandbox's own references in payments.
 const OWN_PREFIX: &str = "sandbox:";
@@ -87,7 +84,7 @@ fn line_of_payout(merchant: MerchantId, payout: &Payout) -> Option<BookLine> {
     let outcome = match payout.status {
         PayoutStatus::Pending => return None,
         PayoutStatus::Successful => PayoutOutcome::Paid,
-        PayoutStatus::Failed => PayoutOutcome::Declined(DeclineReason::of_code(&payout.failure.as_ref()?.code)?),
+        PayoutStatus::Failed => PayoutOutcome::Declined(payout.failure.as_ref()?.code),
     };
     Some(BookLine {
         reference: Reference::of_payout(payout.id).into_text(),
@@ -131,7 +128,7 @@ fn authorization_line(outcome: AuthorizeOutcome, is_canceled: bool) -> Option<Au
             None
         }
         AuthorizeOutcome::Approved(state) => Some(AuthorizationLine::Approved { captured_minor: state.captured_minor }),
-        AuthorizeOutcome::Declined(_) => Some(AuthorizationLine::Declined),
+        AuthorizeOutcome::Declined(_) | AuthorizeOutcome::Canceled => Some(AuthorizationLine::Declined),
         AuthorizeOutcome::Waiting => Some(AuthorizationLine::Waiting),
     }
 }
@@ -195,7 +192,7 @@ const fn is_decided_by(had: AuthorizeOutcome, has: AuthorizeOutcome) -> bool {
     match had {
         AuthorizeOutcome::Waiting => true,
         // The customer who gave up, or whose action was canceled, has paid late.
-        AuthorizeOutcome::Declined(DeclineReason::ActionCanceled | DeclineReason::CanceledByCustomer) => {
+        AuthorizeOutcome::Canceled | AuthorizeOutcome::Declined(FailureCode::CanceledByCustomer) => {
             matches!(has, AuthorizeOutcome::Approved(_))
         }
         AuthorizeOutcome::Approved(_) | AuthorizeOutcome::Declined(_) => false,
@@ -209,7 +206,9 @@ fn end_action(action: &mut BookAction, result: AuthorizeOutcome, at_ms: u64) {
             AuthorizeOutcome::Approved(_) => {
                 action.taken = Some(TakenAction { outcome: ActionOutcome::Succeed, at_ms });
             }
-            AuthorizeOutcome::Declined(_) | AuthorizeOutcome::Waiting => action.canceled_at_ms = Some(at_ms),
+            AuthorizeOutcome::Declined(_) | AuthorizeOutcome::Waiting | AuthorizeOutcome::Canceled => {
+                action.canceled_at_ms = Some(at_ms);
+            }
         }
     }
 }
@@ -280,13 +279,13 @@ fn authorization_of(payment: &Payment) -> Option<(String, AuthorizeOutcome, u64)
         };
         return Some((own.unwrap_or(reference), AuthorizeOutcome::Approved(state), authorization.at.0));
     }
-    let code = payment.failure.as_ref().map(|failure| failure.code.as_str());
-    let reason = if payment.status == PaymentStatus::Voided || code == Some(ACTION_TIMED_OUT) {
-        DeclineReason::ActionCanceled
-    } else {
-        DeclineReason::of_code(code?)?
+    let outcome = match payment.failure.as_ref().map(|failure| failure.code) {
+        _ if payment.status == PaymentStatus::Voided => AuthorizeOutcome::Canceled,
+        None | Some(FailureCode::CardNotAvailable) => return None, // The sandbox was not asked.
+        Some(FailureCode::CustomerActionTimedOut) => AuthorizeOutcome::Canceled,
+        Some(code) => AuthorizeOutcome::Declined(code),
     };
-    Some((reference, AuthorizeOutcome::Declined(reason), payment.created_at.0))
+    Some((reference, outcome, payment.created_at.0))
 }
 
 fn instrument_of(instrument: &Instrument) -> Option<BookInstrument> {
@@ -330,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_result_in_the_log_closes_an_action_that_waits() {
-        let declined = AuthorizeOutcome::Declined(DeclineReason::PaymentDeclined);
+        let declined = AuthorizeOutcome::Declined(FailureCode::PaymentDeclined);
         for result in [AuthorizeOutcome::Approved(AuthorizationState::default()), declined] {
             let waiting = samples::asked_line(samples::REFERENCE, ActionPage::Bank, AuthorizeOutcome::Waiting);
             let known = samples::card_line(samples::REFERENCE, CaptureMode::Manual, result);
@@ -346,12 +345,12 @@ mod tests {
     #[test]
     fn a_late_approval_in_the_log_replaces_what_a_customer_gave_up() {
         let approved = samples::approved();
-        for reason in [DeclineReason::ActionCanceled, DeclineReason::CanceledByCustomer] {
-            let outcome = AuthorizeOutcome::Declined(reason);
+        let canceled = [AuthorizeOutcome::Canceled, AuthorizeOutcome::Declined(FailureCode::CanceledByCustomer)];
+        for outcome in canceled {
             let given_up = samples::card_line(samples::REFERENCE, CaptureMode::Manual, outcome);
-            assert_eq!(at_least(given_up, &approved).operation, approved.operation, "{reason:?}");
+            assert_eq!(at_least(given_up, &approved).operation, approved.operation, "{outcome:?}");
         }
-        let failed = AuthorizeOutcome::Declined(DeclineReason::CardDeclined);
+        let failed = AuthorizeOutcome::Declined(FailureCode::CardDeclined);
         let declined = samples::card_line(samples::REFERENCE, CaptureMode::Manual, failed);
         assert_eq!(at_least(declined.clone(), &approved), declined);
     }

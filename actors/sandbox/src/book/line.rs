@@ -1,12 +1,12 @@
 //! A line of the book.
 
 use till_domain::command::AuthenticationResult;
+use till_domain::failure::FailureCode;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
 
 use super::action::BookAction;
-pub use super::decline_reason::DeclineReason;
 
 /// A request to the sandbox under one reference, and its result. A line is never deleted; the line of an authorization
 /// changes with later requests for it.
@@ -49,7 +49,7 @@ pub enum BookOperation {
         /// The reference of the authorization, which need not be in the book.
         authorization: String,
         /// The reason why it was not done; none when it was.
-        declined: Option<DeclineReason>,
+        declined: Option<FailureCode>,
     },
     /// Any request that got no answer and was not carried out. When it is repeated, it is carried out.
     TimedOut,
@@ -92,7 +92,7 @@ pub enum PayoutOutcome {
     /// It was paid.
     Paid,
     /// It was declined.
-    Declined(DeclineReason),
+    Declined(FailureCode),
 }
 
 impl BookOperation {
@@ -163,9 +163,11 @@ pub enum AuthorizeOutcome {
     /// The money was reserved.
     Approved(AuthorizationState),
     /// It was declined.
-    Declined(DeclineReason),
+    Declined(FailureCode),
     /// It waits for its customer, or for the result of the customer's action.
     Waiting,
+    /// Its action was canceled before the customer took it.
+    Canceled,
 }
 
 /// The changes to an approved authorization so far, in minor units.

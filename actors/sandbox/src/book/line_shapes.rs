@@ -1,5 +1,5 @@
-//! A line as bytes: frozen shapes after a format byte, see `till_storage::shapes`. A new kind of operation, follow-up
-//! or reason is added at the end of its shape. The key of a line is its reference, unchanged.
+//! A line as bytes: frozen shapes after a format byte, see `till_storage::shapes`. A new kind of operation or
+//! follow-up is added at the end of its shape. The key of a line is its reference, unchanged.
 
 use till_domain::command::AuthenticationResult;
 use till_domain::money::Money;
@@ -10,8 +10,7 @@ use till_storage::{frozen_enum, frozen_struct};
 use super::action::{ActionId, ActionOutcome, ActionPage, BookAction, TakenAction};
 use super::contract::BookError;
 use super::line::{
-    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
-    PayoutOutcome,
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, FollowUp, PayoutOutcome,
 };
 
 const FORMAT: u8 = 1;
@@ -48,7 +47,7 @@ frozen_enum! {
             action: Option<BookActionV1>,
             outcome: AuthorizeOutcomeV1
         },
-        FollowUp { what: FollowUpV1, authorization: String, declined: Option<DeclineReasonV1> },
+        FollowUp { what: FollowUpV1, authorization: String, declined: Option<Tag> },
         TimedOut,
         PendingRefund { authorization: String, fails_at_ms: Option<u64> },
         Payout(outcome: PayoutOutcomeV1),
@@ -74,7 +73,7 @@ frozen_struct! {
         page: ActionPageV1,
         qr_text: Option<String>,
         return_path: String,
-        declines: Option<DeclineReasonV1>,
+        declines: Option<Tag>,
         given_at_ms: u64,
         taken: Option<TakenActionV1>,
         succeeds_at_ms: Option<u64>,
@@ -138,7 +137,7 @@ frozen_enum! {
     PayoutOutcomeV1 of PayoutOutcome {
         Pending,
         Paid,
-        Declined(reason: DeclineReasonV1),
+        Declined(code: Tag),
     }
 }
 
@@ -165,8 +164,9 @@ frozen_enum! {
     /// The result of an authorization.
     AuthorizeOutcomeV1 of AuthorizeOutcome {
         Approved(standing: StandingV1),
-        Declined(reason: DeclineReasonV1),
+        Declined(code: Tag),
         Waiting,
+        Canceled,
     }
 }
 
@@ -177,32 +177,6 @@ frozen_struct! {
         captured_minor: u64,
         voided_minor: u64,
         refunded_minor: u64,
-    }
-}
-
-frozen_enum! {
-    /// The reason why it was declined.
-    DeclineReasonV1 of DeclineReason {
-        CardDeclined,
-        InsufficientFunds,
-        ExpiredCard,
-        IncorrectCvc,
-        ProcessingError,
-        UnknownAuthorization,
-        AlreadyCaptured,
-        AlreadyVoided,
-        NotCaptured,
-        WrongAmount,
-        CaptureFailed,
-        RefundFailed,
-        PayoutFailed,
-        AuthenticationFailed,
-        AuthenticationRejected,
-        AuthenticationUnavailable,
-        CanceledByCustomer,
-        PaymentDeclined,
-        MethodUnavailable,
-        ActionCanceled,
     }
 }
 

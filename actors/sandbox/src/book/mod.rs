@@ -4,7 +4,6 @@
 mod action;
 mod agreement;
 mod contract;
-mod decline_reason;
 mod line;
 mod line_shapes;
 mod memory;
@@ -17,8 +16,7 @@ mod totals;
 pub use action::{ActionId, ActionOutcome, ActionPage, BookAction, TakenAction, UnknownActionId};
 pub use contract::{Book, BookError, Entries};
 pub use line::{
-    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
-    PayoutOutcome,
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, FollowUp, PayoutOutcome,
 };
 pub use memory::{MemoryBook, NextWrite};
 pub(crate) use promptpay::{bill_key, named_bill_key};

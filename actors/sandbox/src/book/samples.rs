@@ -2,14 +2,14 @@
 
 use till_domain::command::AuthenticationResult;
 use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus};
+use till_domain::failure::FailureCode;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
 
 use super::action::{ActionOutcome, ActionPage, BookAction, TakenAction};
 use super::line::{
-    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, DeclineReason, FollowUp,
-    PayoutOutcome,
+    AuthorizationState, AuthorizeOutcome, BookInstrument, BookLine, BookOperation, FollowUp, PayoutOutcome,
 };
 
 pub(crate) const REFERENCE: &str = "pay_1/authorize";
@@ -31,7 +31,7 @@ pub(crate) fn card_line(reference: &str, capture: CaptureMode, outcome: Authoriz
     line(reference, BookOperation::Authorize { instrument, capture, authentication: None, action: None, outcome })
 }
 
-pub(crate) fn follow_up_line(reference: &str, what: FollowUp, declined: Option<DeclineReason>) -> BookLine {
+pub(crate) fn follow_up_line(reference: &str, what: FollowUp, declined: Option<FailureCode>) -> BookLine {
     line(reference, BookOperation::FollowUp { what, authorization: REFERENCE.to_owned(), declined })
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn every_shape() -> Vec<BookLine> {
         lines.push(line(reference, BookOperation::PendingRefund { authorization, fails_at_ms }));
     }
     lines.extend(of_actions());
-    let outcomes = [PayoutOutcome::Pending, PayoutOutcome::Paid, PayoutOutcome::Declined(DeclineReason::PayoutFailed)];
+    let outcomes = [PayoutOutcome::Pending, PayoutOutcome::Paid, PayoutOutcome::Declined(FailureCode::PayoutFailed)];
     lines.extend(outcomes.map(|outcome| payout_line(&format!("payout {outcome:?}"), outcome)));
     lines
 }
@@ -69,6 +69,7 @@ pub(crate) fn asked_line(reference: &str, page: ActionPage, outcome: AuthorizeOu
 fn of_actions() -> Vec<BookLine> {
     let waiting = |page: ActionPage| asked_line(&format!("waiting {page:?}"), page, AuthorizeOutcome::Waiting);
     let mut lines: Vec<BookLine> = ActionPage::ALL.into_iter().map(waiting).collect();
+    lines.push(asked_line("canceled", ActionPage::Challenge, AuthorizeOutcome::Canceled));
     for taken in ActionOutcome::ALL {
         let approved = AuthorizeOutcome::Approved(AuthorizationState::default());
         let mut acted = asked_line(&format!("taken {taken:?}"), ActionPage::Challenge, approved);
@@ -78,7 +79,7 @@ fn of_actions() -> Vec<BookLine> {
                 if taken == ActionOutcome::Fail { BookInstrument::PromptPay } else { BookInstrument::MobileBanking };
             let (flow, status) = (AuthenticationFlow::Challenge, AuthenticationStatus::Authenticated);
             *authentication = Some(AuthenticationResult { flow, status, eci: Some(5) });
-            action.declines = Some(DeclineReason::InsufficientFunds);
+            action.declines = Some(FailureCode::InsufficientFunds);
             action.taken = Some(TakenAction { outcome: taken, at_ms: 1 });
             (action.succeeds_at_ms, action.canceled_at_ms) = (Some(2), Some(3));
         }
@@ -111,13 +112,13 @@ fn answered_at_once() -> Vec<BookLine> {
         }),
     };
     let mut lines = vec![approved(), line("installment", installment)];
-    for reason in DeclineReason::ALL {
-        let declined = AuthorizeOutcome::Declined(reason);
-        lines.push(card_line(&format!("declined {reason:?}"), CaptureMode::Automatic, declined));
+    for code in FailureCode::ALL {
+        let declined = AuthorizeOutcome::Declined(code);
+        lines.push(card_line(&format!("declined {code:?}"), CaptureMode::Automatic, declined));
     }
     for what in [FollowUp::Capture, FollowUp::Void, FollowUp::Refund] {
         lines.push(follow_up_line(&format!("{what:?}"), what, None));
-        let declined = Some(DeclineReason::UnknownAuthorization);
+        let declined = Some(FailureCode::UnknownAuthorization);
         lines.push(follow_up_line(&format!("{what:?} declined"), what, declined));
     }
     lines

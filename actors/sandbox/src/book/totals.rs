@@ -6,9 +6,7 @@ use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
 use super::contract::{Book, BookError};
-use super::line::{
-    AuthorizationState, AuthorizeOutcome, BookLine, BookOperation, DeclineReason, FollowUp, PayoutOutcome,
-};
+use super::line::{AuthorizationState, AuthorizeOutcome, BookLine, BookOperation, FollowUp, PayoutOutcome};
 
 /// The results of one merchant's requests. Amounts are sums in minor units of the merchant's currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,7 +68,7 @@ impl MerchantSums {
                 let is_late = action.is_some_and(|action| action.canceled_at_ms.is_some());
                 self.totals.approved_late += u64::from(is_late);
             }
-            BookOperation::Authorize { outcome: AuthorizeOutcome::Declined(DeclineReason::ActionCanceled), .. } => {
+            BookOperation::Authorize { outcome: AuthorizeOutcome::Canceled, .. } => {
                 self.totals.canceled += 1;
             }
             BookOperation::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } => self.totals.declined += 1,
@@ -119,8 +117,9 @@ impl MerchantSums {
 
 #[cfg(test)]
 mod tests {
+    use till_domain::failure::FailureCode;
+
     use super::super::action::ActionPage;
-    use super::super::line::DeclineReason;
     use super::super::memory::MemoryBook;
     use super::super::samples::{asked_line, card_line, follow_up_line, payout_line};
     use super::*;
@@ -155,7 +154,7 @@ mod tests {
         let found = totals(&[
             approved("a", CaptureMode::Automatic, refunded),
             follow_up_line("a refund", FollowUp::Refund, None),
-            follow_up_line("a refund again", FollowUp::Refund, Some(DeclineReason::WrongAmount)),
+            follow_up_line("a refund again", FollowUp::Refund, Some(FailureCode::WrongAmount)),
             approved("b", CaptureMode::Manual, voided),
             follow_up_line("b void", FollowUp::Void, None),
             approved(
@@ -164,9 +163,9 @@ mod tests {
                 AuthorizationState { captured_minor: 10_000, ..AuthorizationState::default() },
             ),
             follow_up_line("c capture", FollowUp::Capture, None),
-            card_line("d", CaptureMode::Manual, AuthorizeOutcome::Declined(DeclineReason::CardDeclined)),
+            card_line("d", CaptureMode::Manual, AuthorizeOutcome::Declined(FailureCode::CardDeclined)),
             asked_line("g", ActionPage::Bank, AuthorizeOutcome::Waiting),
-            canceled("h", AuthorizeOutcome::Declined(DeclineReason::ActionCanceled)),
+            canceled("h", AuthorizeOutcome::Canceled),
             canceled(
                 "i",
                 AuthorizeOutcome::Approved(AuthorizationState {
@@ -176,7 +175,7 @@ mod tests {
             ),
             payout_line("out", PayoutOutcome::Paid),
             payout_line("out later", PayoutOutcome::Pending),
-            payout_line("out never", PayoutOutcome::Declined(DeclineReason::PayoutFailed)),
+            payout_line("out never", PayoutOutcome::Declined(FailureCode::PayoutFailed)),
             elsewhere.clone(),
         ])
         .expect("the sums agree");

@@ -2,8 +2,8 @@
 
 use till_domain::command::{AuthorizationResult, Command};
 use till_domain::effect::EffectKind;
+use till_domain::failure::FailureCode;
 use till_domain::ids::{Id, MerchantId};
-use till_domain::payment::Failure;
 use till_domain::session;
 use till_storage::vault::{AddressKind, CardNumberOf};
 
@@ -89,9 +89,5 @@ fn instrument(
 }
 
 fn card_gone() -> AuthorizationResult {
-    let failure = Failure {
-        code: "card_not_available".to_owned(),
-        message: "The card's number is no longer stored. Tokenize the card again.".to_owned(),
-    };
-    AuthorizationResult::Declined { failure, authentication: None }
+    AuthorizationResult::Declined { failure: FailureCode::CardNotAvailable.into(), authentication: None }
 }

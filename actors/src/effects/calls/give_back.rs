@@ -3,7 +3,6 @@
 use till_domain::command::{CallResult, Command};
 use till_domain::effect::EffectKind;
 use till_domain::ids::MerchantId;
-use till_domain::payment::Failure;
 
 use super::follow_up::{follow_up, judge_moved};
 use super::kind::{CallKind, Judged, Planned, PlannedCall};
@@ -32,9 +31,10 @@ impl CallKind for GiveBack {
     fn judge(&self, merchant_id: MerchantId, name: NamedCall, answer: CallAnswer) -> Option<Judged> {
         let NamedCall::Payment { payment: payment_id, .. } = name else { return None };
         judge_moved(answer, |result| {
-            if let CallResult::Declined(Failure { code, .. }) = &result {
-                tracing::error!(%merchant_id, %payment_id, failure_code = code, "an acquirer keeps the money of a \
-                    payment that had ended");
+            if let CallResult::Declined(failure) = &result {
+                let failure_code = failure.code.name();
+                tracing::error!(%merchant_id, %payment_id, failure_code, "an acquirer keeps the money of a payment \
+                    that had ended");
             }
             Command::RecordGivenBack(payment_id, result)
         })

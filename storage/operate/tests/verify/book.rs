@@ -7,14 +7,15 @@ use crate::shop::{FilledMerchant, person};
 use till_domain::command::{AuthorizationResult, CallResult, Cancellation, Command, RecordOperation, RequiredAction};
 use till_domain::customer_action::CustomerStep;
 use till_domain::effect::EffectId;
+use till_domain::failure::FailureCode;
 use till_domain::ids::PaymentId;
-use till_domain::payment::{CaptureMode, Failure, OperationKind, PENDING_LIFETIME_SECONDS, Payment, PaymentStatus};
+use till_domain::payment::{CaptureMode, OperationKind, PENDING_LIFETIME_SECONDS, Payment, PaymentStatus};
 use till_domain::records::AnyKey;
 use till_domain::text::ActionAddress;
 use till_operate::acquirer_book::AcquirerBook;
 use till_operate::verify::{FaultLocation, Wrong};
 use till_sandbox::book::{
-    AuthorizationState, AuthorizeOutcome, Book, BookLine, BookOperation, DeclineReason, MemoryBook, totals_by_merchant,
+    AuthorizationState, AuthorizeOutcome, Book, BookLine, BookOperation, MemoryBook, totals_by_merchant,
 };
 use till_storage::memory::MemoryStore;
 
@@ -109,8 +110,8 @@ fn a_payment_whose_capture_failed_agrees_with_an_approved_line() {
         authentication: None,
     };
     shop.record(Command::RecordAuthorization(payment_id, approved));
-    let failure = Failure { code: "capture_failed".to_owned(), message: "Refused.".to_owned() };
-    let answers = [(OperationKind::Capture, CallResult::Declined(failure)), (OperationKind::Void, done())];
+    let refused = CallResult::Declined(FailureCode::CaptureFailed.into());
+    let answers = [(OperationKind::Capture, refused), (OperationKind::Void, done())];
     for (attempt, (kind, result)) in (1..).zip(answers) {
         let record = RecordOperation { payment_id, kind, attempt, settles_at_once: false, is_disputed: false, result };
         shop.record(Command::RecordOperation(record));
@@ -138,7 +139,7 @@ fn a_book_that_is_made_anew_has_no_refund_that_is_pending() {
 fn a_payment_that_asks_its_customer_agrees_with_a_line_that_waits() {
     let (mut filled, (open, over)) = Filled::one(|shop, book| {
         let over = asked(shop);
-        note(shop, over, AuthorizeOutcome::Declined(DeclineReason::ActionCanceled), book);
+        note(shop, over, AuthorizeOutcome::Canceled, book);
         shop.wait_seconds(ACTION_SECONDS);
         shop.fire_due();
         shop.record(Command::RecordCancellation(over, Cancellation::Canceled));
@@ -195,7 +196,7 @@ fn a_book_that_is_brought_up_to_the_log_closes_the_actions_of_payments_that_ende
     let (mut book, payment_id) = (filled.book.clone(), payment.id);
     book.record(&[(ONE, Arc::new(payment))]).expect("in memory");
     let BookOperation::Authorize { outcome, .. } = line_of(&book, payment_id).operation else { panic!("it is one") };
-    assert_eq!(outcome, AuthorizeOutcome::Declined(DeclineReason::ActionCanceled));
+    assert_eq!(outcome, AuthorizeOutcome::Canceled);
     filled.names(&[]);
 }
 

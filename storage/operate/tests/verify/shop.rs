@@ -11,11 +11,12 @@ use till_domain::command::{
 use till_domain::customer::CustomerFields;
 use till_domain::decide::{Context, Outcome, decide};
 use till_domain::event::{Answer, Event, Mutation, VaultWrite};
+use till_domain::failure::FailureCode;
 use till_domain::ids::{Entropy, InstallationId, KeyId, MerchantId, PaymentId, SessionId, TokenId};
 use till_domain::key::KeyDigest;
 use till_domain::merchant::Platform;
 use till_domain::money::{AmountMinor, Money};
-use till_domain::payment::{CaptureMode, Failure, Payment};
+use till_domain::payment::{CaptureMode, Payment};
 use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Payments, Records, Rows, Timers, Unreadable};
 use till_domain::text::{
     Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Mobile, Name, PersonName, ReturnUrl,
@@ -23,7 +24,7 @@ use till_domain::text::{
 };
 use till_domain::time::Millis;
 use till_sandbox::book::{
-    AuthorizationState, AuthorizeOutcome, Book, BookInstrument, BookLine, BookOperation, DeclineReason, MemoryBook,
+    AuthorizationState, AuthorizeOutcome, Book, BookInstrument, BookLine, BookOperation, MemoryBook,
 };
 use till_storage::family::Family;
 use till_storage::journal::record::{self, RecordHeader, RecordType};
@@ -262,8 +263,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
                 authentication: None,
             }
         } else {
-            let failure = Failure { code: "card_declined".to_owned(), message: "Declined.".to_owned() };
-            AuthorizationResult::Declined { failure, authentication: None }
+            AuthorizationResult::Declined { failure: FailureCode::CardDeclined.into(), authentication: None }
         };
         self.ask(Caller::System, None, Command::RecordAuthorization(payment_id, result));
     }
@@ -286,7 +286,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
         let outcome = if approves {
             AuthorizeOutcome::Approved(AuthorizationState { captured_minor, ..AuthorizationState::default() })
         } else {
-            AuthorizeOutcome::Declined(DeclineReason::CardDeclined)
+            AuthorizeOutcome::Declined(FailureCode::CardDeclined)
         };
         let instrument = BookInstrument::Card { first_six: *b"424242", last_four: *b"4242" };
         book.write(&[BookLine {
