@@ -326,6 +326,17 @@ fn only_the_start_and_offline_commands_name_the_engine() {
     }
 }
 
+/// The one file that names an acquirer at which merchants have accounts: the table of acquirers.
+const TABLE_OF_ACQUIRERS: &str = "domain/src/acquirer.rs";
+
+#[test]
+fn only_the_table_of_acquirers_names_one_with_accounts() {
+    let files: Vec<_> = TABLE.iter().flat_map(|room| code_of(room.sources)).collect();
+    let named = |tokens: &[String]| tokens.iter().any(|token| token.eq_ignore_ascii_case("stripe"));
+    let naming: Vec<&String> = files.iter().filter(|(_, tokens)| named(tokens)).map(|(file, _)| file).collect();
+    assert_eq!(naming, [TABLE_OF_ACQUIRERS]);
+}
+
 #[test]
 fn nothing_outside_of_tests_unwraps() {
     for room in &TABLE {

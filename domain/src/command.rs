@@ -1,5 +1,6 @@
 //! Commands: the requests to a merchant's actor, parsed and checked for form.
 
+use crate::acquirer::{AccountMode, AcquirerName, CardEntry};
 use crate::card::{CardFacts, SaveCard, TokenUsage};
 use crate::checkout::{CheckoutLine, CheckoutRef, Locale};
 use crate::customer::{CardRef, Contact, CustomerFields, CustomerRef};
@@ -8,8 +9,8 @@ use crate::dispute::DisputeOutcome;
 use crate::effect::Timer;
 use crate::failure::Failure;
 use crate::ids::{
-    CheckoutId, DisputeId, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, PlanId,
-    RefundId, SessionId, TokenId, UserId, WebhookEventId, WebhookId,
+    AcquirerId, CheckoutId, DisputeId, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId,
+    PayoutId, PlanId, RefundId, SessionId, TokenId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::KeyDigest;
 use crate::merchant::{Color, Integration, PaymentMethod, Platform};
@@ -103,7 +104,9 @@ pub enum Command {
     /// Remove an installation.
     RemoveInstallation(InstallationId),
     /// Set the integration that carries out payments of a method.
-    ConfigurePaymentMethod(PaymentMethod, Integration),
+    ConfigurePaymentMethod(PaymentMethod, Integration, PublicAddress),
+    /// Change the accounts at acquirers.
+    ChangeAcquirer(AcquirerChange),
     /// Open the balance.
     OpenBalance,
     /// Add money to the balance.
@@ -320,6 +323,71 @@ pub enum WebhookChange {
     JudgeTest(WebhookId),
     /// Keep the answer of a test, whose attempt has ended. Answered with it.
     RecordTest(WebhookTest),
+}
+
+/// The address of this server for customers and acquirers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PublicAddress {
+    /// None is set.
+    Unknown,
+    /// Customers come to it without TLS.
+    Http,
+    /// Customers come to it with TLS.
+    Https,
+}
+
+/// Change the accounts at acquirers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AcquirerChange {
+    /// Judge another of these, before its secret is tried. It changes nothing, and keeps no answer.
+    Judge(Box<AcquirerChange>),
+    /// Add one. Its secrets are passed beside the command. Answered with [`crate::event::Answer::Acquirer`].
+    Add(AddAcquirer),
+    /// Change one. New secrets are passed beside the command. Answered with [`crate::event::Answer::Changed`].
+    Update(UpdateAcquirer),
+    /// Remove one, and forget its secrets. Answered with [`crate::event::Answer::Changed`].
+    Remove(AcquirerId),
+}
+
+/// Add an account at an acquirer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddAcquirer {
+    /// The acquirer.
+    pub acquirer: AcquirerName,
+    /// A name for people.
+    pub name: Name,
+    /// What is known of the account by the secret.
+    pub known: KnownAccount,
+    /// The place where customers enter a card.
+    pub card_entry: CardEntry,
+    /// True when a secret for notices is passed beside the command, too.
+    pub has_webhook_secret: bool,
+}
+
+/// Change an account at an acquirer. Fields that are none stay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpdateAcquirer {
+    /// The account.
+    pub acquirer_id: AcquirerId,
+    /// A name for people.
+    pub name: Option<Name>,
+    /// What is known of the account by the new secret, which is passed beside the command.
+    pub known: Option<KnownAccount>,
+    /// The place where customers enter a card.
+    pub card_entry: Option<CardEntry>,
+    /// True when a new secret for notices is passed beside the command.
+    pub has_webhook_secret: bool,
+}
+
+/// What is known of an account at an acquirer by its secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownAccount {
+    /// The kind of money that it moves.
+    pub mode: AccountMode,
+    /// The acquirer's own id of it; none when the secret was not tried.
+    pub account: Option<String>,
+    /// The beginning and the end of the secret.
+    pub secret_hint: String,
 }
 
 /// Replace the secret of a webhook.

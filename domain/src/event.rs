@@ -1,5 +1,6 @@
 //! Events: the changes that a decision makes, with all data that applying them needs.
 
+use crate::acquirer::{AccountSecret, AcquirerAccount};
 use crate::activity::Activity;
 use crate::card::{Card, CardExpiry, Token};
 use crate::checkout::Checkout;
@@ -10,9 +11,9 @@ use crate::dispute::{Dispute, DisputeOutcome, DisputeStatus};
 use crate::effect::Effect;
 use crate::failure::Failure;
 use crate::ids::{
-    CardId, CheckoutId, CustomerId, DisputeId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId, MerchantId,
-    MetadataId, PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId,
-    WebhookId,
+    AcquirerId, CardId, CheckoutId, CustomerId, DisputeId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId,
+    MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
+    WebhookEventId, WebhookId,
 };
 use crate::key::ApiKey;
 use crate::ledger::{Invoice, Topup, Transaction};
@@ -141,6 +142,8 @@ pub enum Answer {
     },
     /// A webhook was tested.
     WebhookTested(WebhookTest),
+    /// An account at an acquirer was added.
+    Acquirer(AcquirerId),
 }
 
 impl Answer {
@@ -165,6 +168,7 @@ impl Answer {
             Answer::Dispute(id) => Some(id.to_string()),
             Answer::Contact(id) => Some(id.to_string()),
             Answer::Card(id) => Some(id.to_string()),
+            Answer::Acquirer(id) => Some(id.to_string()),
             Answer::Changed(_) | Answer::Metadata { .. } | Answer::Redelivery { .. } | Answer::WebhookTested(_) => None,
         }
     }
@@ -183,6 +187,10 @@ pub enum VaultWrite {
     KeepWebhookSecret(WebhookId, SecretSlot),
     /// Forget the secret of a webhook in this slot.
     ForgetWebhookSecret(WebhookId, SecretSlot),
+    /// Keep a secret of an account at an acquirer that was passed beside the command.
+    KeepAccountSecret(AcquirerId, AccountSecret),
+    /// Forget a secret of an account at an acquirer.
+    ForgetAccountSecret(AcquirerId, AccountSecret),
     /// Forget the number of a token.
     ForgetTokenNumber(TokenId),
     /// Forget the key under which the customer fields of a session are sealed.
@@ -869,6 +877,13 @@ pub enum Event {
     CheckoutCustomerErased {
         /// The checkout.
         checkout_id: CheckoutId,
+    },
+    /// An account at an acquirer was added or changed, and has these values now.
+    AcquirerSaved(AcquirerAccount),
+    /// An account at an acquirer was removed.
+    AcquirerRemoved {
+        /// The account.
+        acquirer_id: AcquirerId,
     },
 }
 

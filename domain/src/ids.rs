@@ -344,6 +344,8 @@ id_types! { $
     UserId = "usr", "a user id";
     /// One invitation to a merchant's team.
     InvitationId = "ivt", "an invitation id";
+    /// One account of a merchant at an acquirer.
+    AcquirerId = "acq", "an id of an account at an acquirer";
     /// One plan of the catalogue.
     PlanId = "pln", "a plan id";
     /// One metadata record, from its creation until it is deleted or expires.

@@ -9,6 +9,7 @@
 mod word_enum;
 
 // The objects of the domain.
+pub mod acquirer;
 pub mod activity;
 pub mod address_secret;
 pub mod card;
@@ -27,6 +28,7 @@ pub mod merchant;
 pub mod metadata;
 pub mod money;
 pub mod payment;
+pub mod payment_method;
 pub mod payout;
 pub mod plan;
 pub mod refund;

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use crate::acquirer::AcquirerRef;
 use crate::ids::InstallationId;
 use crate::money::{Currency, FeeRate};
 use crate::text::{Email, InstallationIdentifier, Name, TimeZone};
 use crate::time::Millis;
+
+pub use crate::payment_method::{PROMPT_PAY_MAX_MINOR, PaymentMethod};
 
 /// The settlement delay of a merchant for which the operator gives none: two days.
 pub const SETTLEMENT_DELAY_DEFAULT_SECONDS: u64 = 172_800;
@@ -70,57 +73,11 @@ pub struct TestClock {
     pub offset_ms: u64,
 }
 
-word_enum! {
-    /// A kind of payment method.
-    pub enum PaymentMethod: name, display_name {
-        /// A card, by token or saved.
-        Card => "CARD" | "Card",
-        /// Instalments by a plan.
-        Installment => "INSTALLMENT" | "Instalments",
-        /// A transfer from a bank account in Thailand that a QR code asks for.
-        PromptPay => "PROMPTPAY" | "PromptPay QR",
-        /// A confirmation in the customer's banking app or on its bank's page.
-        MobileBanking => "MOBILE_BANKING" | "Mobile banking",
-    }
-
-    /// An acquirer that Till knows.
-    pub enum AcquirerName: name {
-        /// The built-in one, which moves no money.
-        Sandbox => "sandbox",
-    }
-}
-
-/// The largest amount of a PromptPay code, in minor units: its text has room for twelve digits.
-pub const PROMPT_PAY_MAX_MINOR: u64 = 999_999_999_999;
-
-impl PaymentMethod {
-    /// The methods that are enabled for a new merchant. The operator enables the others.
-    pub const ON_AT_FIRST: [PaymentMethod; 2] = [PaymentMethod::Card, PaymentMethod::Installment];
-
-    /// The one currency in which the method pays; none for a method that pays in any.
-    #[must_use]
-    pub const fn only_currency(self) -> Option<Currency> {
-        match self {
-            PaymentMethod::PromptPay => Some(Currency::from_bytes(*b"THB")),
-            PaymentMethod::Card | PaymentMethod::Installment | PaymentMethod::MobileBanking => None,
-        }
-    }
-
-    /// False for a method by which money is paid at once or not at all.
-    #[must_use]
-    pub const fn can_authorize_without_capture(self) -> bool {
-        match self {
-            PaymentMethod::Card | PaymentMethod::Installment => true,
-            PaymentMethod::PromptPay | PaymentMethod::MobileBanking => false,
-        }
-    }
-}
-
 /// The settings by which a merchant's payments of one method are carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Integration {
     /// The acquirer that processes them.
-    pub acquirer: AcquirerName,
+    pub acquirer: AcquirerRef,
     /// True when customers can choose the method now.
     pub enabled: bool,
     /// True when a payment can be authorized without being captured.
@@ -134,7 +91,7 @@ impl Integration {
     #[must_use]
     pub const fn initial() -> Integration {
         Integration {
-            acquirer: AcquirerName::Sandbox,
+            acquirer: AcquirerRef::Sandbox,
             enabled: true,
             authorizes_without_capture: true,
             fee: FeeRate { basis_points: 0, fixed_minor: 0 },

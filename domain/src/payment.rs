@@ -1,5 +1,6 @@
 //! Payments: the record, and the one table that defines the effect of every action in every status.
 
+use crate::acquirer::AcquirerRef;
 use crate::activity::Actor;
 use crate::card::SaveCard;
 use crate::customer::Contact;
@@ -8,7 +9,6 @@ use crate::dispute::OpenDispute;
 use crate::effect::{Effect, EffectKind};
 use crate::failure::Failure;
 use crate::ids::{CheckoutId, CustomerId, IdOrExternalId, PaymentId, SessionId, TransactionId};
-use crate::merchant::AcquirerName;
 use crate::money::{AmountMinor, Money};
 use crate::session::Instrument;
 use crate::text::{ExternalId, ReturnUrl};
@@ -333,7 +333,7 @@ pub struct Payment {
     /// The instrument that pays. It is never [`Instrument::UnnamedCard`].
     pub instrument: Instrument,
     /// The acquirer that processes it.
-    pub acquirer: AcquirerName,
+    pub acquirer: AcquirerRef,
     /// The mode of its capture.
     pub capture_mode: CaptureMode,
     /// The address to which the customer is sent afterwards.
@@ -378,7 +378,7 @@ impl Payment {
     pub fn of_session(
         id: PaymentId,
         (session_id, money, instrument): (SessionId, Money, Instrument),
-        acquirer: AcquirerName,
+        acquirer: AcquirerRef,
         return_url: ReturnUrl,
         created_at: Millis,
     ) -> Payment {
@@ -435,6 +435,16 @@ impl Payment {
             | PaymentAction::Fail => true,
         };
         self.status.ruling(action).is_taken() && self.operation.is_none() && has_what_it_takes
+    }
+
+    /// True while the acquirer may be called for it or for a refund of it, as far as the payment tells: a call may also
+    /// be open for a payment that is over.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        matches!(self.status, PaymentStatus::Pending | PaymentStatus::Authorized)
+            || self.operation.is_some()
+            || self.open_dispute.is_some()
+            || self.refunded_minor > self.confirmed_refund_minor
     }
 
     /// True while the customer must act, and still can.

@@ -1,8 +1,8 @@
 //! Payouts: money of the balance that the acquirer's bank sends to the merchant, as effects of their own.
 
+use crate::acquirer::AcquirerRef;
 use crate::failure::Failure;
 use crate::ids::{PayoutId, TransactionId};
-use crate::merchant::AcquirerName;
 use crate::money::Money;
 use crate::text::{Description, ExternalId};
 use crate::time::Millis;
@@ -33,7 +33,7 @@ pub struct Payout {
     /// The merchant's description of it.
     pub description: Option<Description>,
     /// The acquirer that pays it.
-    pub acquirer: AcquirerName,
+    pub acquirer: AcquirerRef,
     /// The acquirer's reason for refusing it.
     pub failure: Option<Failure>,
     /// Its ledger transaction.

@@ -1,5 +1,6 @@
 //! The records of a merchant: its bounded state, and its rows by typed look-up.
 
+use crate::acquirer::{AccountMode, AcquirerAccount, AcquirerRef, AcquirerUse};
 use crate::activity::{Activity, ActivityObject, ActivityType};
 use crate::card::{Card, CardFingerprint, Token, TokenQueue, TokenUse};
 use crate::checkout::{Checkout, CheckoutStatus};
@@ -10,9 +11,9 @@ use crate::dispute::{Dispute, DisputeStatus};
 use crate::effect::{Effect, EffectId, Timer};
 use crate::event::StoredAnswer;
 use crate::ids::{
-    ActivityId, CardId, CheckoutId, CustomerId, DisputeId, EntryId, IdOrExternalId, IdPosition, InstallationId,
-    InvitationId, InvoiceId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, StatementId,
-    TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
+    AcquirerId, ActivityId, CardId, CheckoutId, CustomerId, DisputeId, EntryId, IdOrExternalId, IdPosition,
+    InstallationId, InvitationId, InvoiceId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId,
+    StatementId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Invoice, Topup, Transaction};
@@ -62,6 +63,10 @@ pub struct MerchantState {
     pub connected_webhooks: BTreeSet<WebhookId>,
     /// Its test clock; none when its time is the wall clock.
     pub test_clock: Option<TestClock>,
+    /// Its accounts at acquirers, at most [`crate::acquirer::ACQUIRERS_MAX`].
+    pub acquirers: BTreeMap<AcquirerId, AcquirerAccount>,
+    /// The kind of money of its first payment, and so of all; none before that.
+    pub mode_of_payments: Option<AccountMode>,
     /// When its last event happened.
     pub last_at: Millis,
     /// The position of its last id.
@@ -69,6 +74,19 @@ pub struct MerchantState {
 }
 
 impl MerchantState {
+    /// The kind of money that its payments and accounts move: one of the two, never both. None before there are any.
+    #[must_use]
+    pub fn mode_of_money(&self) -> Option<AccountMode> {
+        self.mode_of_payments.or_else(|| self.acquirers.values().next().map(|account| account.mode))
+    }
+
+    /// The kind of money that an acquirer moves for the merchant: the sandbox plays it.
+    #[must_use]
+    pub fn mode_at(&self, acquirer: AcquirerRef) -> AccountMode {
+        let account = acquirer.account_id().and_then(|id| self.acquirers.get(&id));
+        account.map_or(AccountMode::Test, |account| account.mode)
+    }
+
     /// The time by which the merchant is ahead of the wall clock, in milliseconds: 0 without a test clock.
     #[must_use]
     pub fn clock_offset_ms(&self) -> u64 {
@@ -251,6 +269,10 @@ tables! {
     Installations: InstallationId => Installation, for lists;
     /// The merchant's payment methods.
     Integrations: PaymentMethod => Integration, for lists;
+    /// Accounts at acquirers.
+    AcquirerAccounts: AcquirerId => AcquirerAccount, for lists;
+    /// What the payments of an account at an acquirer mean for its removal; there is a row from the first one on.
+    AcquirerUses: AcquirerId => AcquirerUse;
     /// The totals of the balance; there is a row once the balance is open.
     Balances: Single => BalanceTotals;
     /// Card tokens.

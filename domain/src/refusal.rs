@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use crate::acquirer::{AccountMode, AcquirerName};
 use crate::checkout::CheckoutStatus;
 use crate::dispute::DisputeStatus;
 use crate::ids::{
-    CardId, CheckoutId, CustomerId, InvitationId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, UserId,
+    AcquirerId, CardId, CheckoutId, CustomerId, InvitationId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, UserId,
 };
 use crate::merchant::PaymentMethod;
 use crate::money::{Currency, Money};
@@ -124,6 +125,67 @@ pub enum Refusal {
         /// The currency that it belongs to.
         currency: Currency,
     },
+    /// No account of the merchant at an acquirer has this id.
+    AcquirerNotFound,
+    /// No account of the merchant has the id that a payment method is to be configured to.
+    ConfiguredAcquirerNotFound,
+    /// The merchant has the account of the acquirer already.
+    AccountTaken {
+        /// Its id here.
+        acquirer_id: AcquirerId,
+    },
+    /// The new secret is one of another account of the acquirer.
+    SecretOfOtherAccount,
+    /// The acquirer does not let cards be entered there.
+    CardEntryNotOffered {
+        /// The acquirer.
+        acquirer: AcquirerName,
+    },
+    /// A merchant with a test clock has accounts at no acquirer.
+    AccountWithTestClock,
+    /// Play money and real money would stand in one ledger.
+    MoneyOfOtherMode {
+        /// The kind of money that the merchant has.
+        mode: AccountMode,
+    },
+    /// A payment method is configured to the account.
+    AccountConfigured {
+        /// The method.
+        method: PaymentMethod,
+    },
+    /// A payment or refund of the account is open or not old enough.
+    AccountInUse {
+        /// The number of its payments that are open.
+        open_payments: u64,
+        /// The instant from which none is too young.
+        removable_at: Millis,
+    },
+    /// The acquirer does not carry the payment method out.
+    MethodNotCarriedOut {
+        /// The acquirer.
+        acquirer: AcquirerName,
+    },
+    /// The acquirer does not take the merchant's currency with the minor units of ISO 4217.
+    CurrencyNotTaken {
+        /// The currency.
+        currency: Currency,
+        /// The acquirer.
+        acquirer: AcquirerName,
+    },
+    /// The acquirer captures the payment method at once.
+    CapturedAtOnce {
+        /// The acquirer.
+        acquirer: AcquirerName,
+    },
+    /// The server has no public address to which customers come back from the acquirer.
+    PublicAddressMissing {
+        /// True when it has one without TLS.
+        is_http: bool,
+    },
+    /// The acquirer needs an e-mail address where the customer has none.
+    SupportEmailMissing,
+    /// The merchant's acquirer pays out by itself.
+    PayoutsNotSupported,
     /// No session that can be used has this id.
     SessionNotActive {
         /// The merchant's payment that used it.

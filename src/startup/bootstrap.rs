@@ -130,6 +130,7 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
         sdk_writes,
         webhook_addresses: webhook_addresses(configuration),
         sandbox,
+        public_url: configuration.public_url.clone(),
         notes,
         on_disk: OnDisk { checkpoints, operations: Some(operations), archiver },
     });

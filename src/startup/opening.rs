@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use till_actors::acquirer::Connectors;
 use till_actors::{Acquirers, Store};
-use till_domain::merchant::AcquirerName;
 use till_operate::archive::{Archiver, check_place};
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::RocksBook;
@@ -60,7 +60,7 @@ impl Opened {
         Arc::clone(&self.store) as _
     }
 
-    /// The acquirers, by name.
+    /// The acquirers.
     #[must_use]
     pub fn acquirers(&self) -> Acquirers {
         acquirers(&self.sandbox)
@@ -128,5 +128,5 @@ pub(super) fn disk_options(configuration: &Configuration) -> EngineOptions {
 }
 
 pub(super) fn acquirers(sandbox: &Arc<SandboxAcquirer>) -> Acquirers {
-    Acquirers::from([(AcquirerName::Sandbox, Arc::clone(sandbox) as _)])
+    Acquirers::new(Arc::clone(sandbox) as _, Connectors::new())
 }

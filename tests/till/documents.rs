@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use till::{ApiError, Code, Form, settings_in_markdown};
-use till_domain::ids::{CardId, CheckoutId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
+use till_domain::acquirer::AccountSecret;
+use till_domain::ids::{
+    AcquirerId, CardId, CheckoutId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId,
+};
 use till_domain::webhook::SecretSlot;
 use till_storage::deliveries;
 use till_storage::engine::high_water::Mark;
@@ -14,7 +17,9 @@ use till_storage::engine::{FORMAT, ROW_FORMAT};
 use till_storage::family::Family;
 use till_storage::journal::record;
 use till_storage::shapes::{self, MUTATION_FORMAT, STATE_FORMAT, TableKind};
-use till_storage::vault::{CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey, WebhookSecretOf};
+use till_storage::vault::{
+    AccountSecretOf, CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey, WebhookSecretOf,
+};
 
 use crate::harness::Server;
 
@@ -61,6 +66,8 @@ fn the_storage_format_has_every_kind_of_vault_key() {
     let subject = |subject| VaultKey::SubjectKey { merchant, subject };
     let webhook_id = WebhookId::from_bytes([2; 16]);
     let webhook = |slot| VaultKey::WebhookSecret { merchant, of: WebhookSecretOf { webhook_id, slot } };
+    let acquirer_id = AcquirerId::from_bytes([2; 16]);
+    let account = |secret| VaultKey::AccountSecret { merchant, of: AccountSecretOf { acquirer_id, secret } };
     let kinds = [
         (VaultKey::Keyring, "`Keyring`"),
         (number(CardNumberOf::Token(TokenId::from_bytes([2; 16]))), "`CardNumber` of a token"),
@@ -75,13 +82,15 @@ fn the_storage_format_has_every_kind_of_vault_key() {
         (webhook(SecretSlot::Third), "`WebhookSecret` in the third slot"),
         (webhook(SecretSlot::Fourth), "`WebhookSecret` in the fourth slot"),
         (subject(SubjectId::checkout(CheckoutId::from_bytes([2; 16]))), "`SubjectKey` of a checkout"),
+        (account(AccountSecret::Calls), "`AccountSecret` for calls"),
+        (account(AccountSecret::Notices), "`AccountSecret` for notices"),
     ];
     let document = document("storage-format.md");
     for (key, row) in kinds {
         let line = format!("| {} | {row} |", key.encode()[16]);
         assert!(document.contains(&line), "{line}");
     }
-    let behind = [[1; 16].as_slice(), &[13], &[2; 16]].concat();
+    let behind = [[1; 16].as_slice(), &[15], &[2; 16]].concat();
     assert_eq!(VaultKey::decode(&behind), None, "a kind that the document does not draw");
 }
 

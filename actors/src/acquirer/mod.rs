@@ -2,16 +2,20 @@
 
 mod calls;
 pub mod conformance;
+mod connector;
 mod reference;
 mod requests;
 pub mod security_codes;
+mod standings;
 
 pub use calls::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, ApprovedAuthorization, Awaited, CallAnswer, CallDone, LateAnswer,
     LateAnswers, LookedUp, MovedMoney, UnansweredOutcome,
 };
+pub use connector::{AccountSecrets, Connector, Connectors, OpenedAccount, TrialAnswer, TrialError, TriedAccount};
 pub use reference::{NamedCall, PaymentStep, Reference, UnknownReference};
 pub use requests::{
     AcquirerCall, AuthorizeRequest, CancelRequest, EvidenceRequest, FollowUpRequest, Instrument, PayoutRequest,
     ReturnPath,
 };
+pub use standings::{AccountStanding, AccountStandings};

@@ -1,18 +1,15 @@
 //! Calls to acquirers and look-ups, each within its time.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use till_domain::acquirer::AcquirerRef;
 use till_domain::ids::MerchantId;
-use till_domain::merchant::AcquirerName;
 use till_domain::open_call::OpenCall;
 
+use super::acquirers::Acquirers;
 use super::calls::{CallSources, NoResult, plan};
 use super::times::CallTimes;
 use crate::acquirer::{Acquirer, AcquirerAnswer, AcquirerUnavailable, CallAnswer, LookedUp};
-
-/// The acquirers that can be called, by name.
-pub type Acquirers = BTreeMap<AcquirerName, Arc<dyn Acquirer>>;
 
 /// Calls acquirers.
 pub(crate) struct AcquirerCaller {
@@ -22,9 +19,8 @@ pub(crate) struct AcquirerCaller {
 }
 
 impl AcquirerCaller {
-    pub(super) fn acquirer(&self, name: AcquirerName) -> Result<&dyn Acquirer, NoResult> {
-        let acquirer = self.acquirers.get(&name).map(AsRef::as_ref);
-        acquirer.ok_or_else(|| NoResult::Unanswered("it is not configured".to_owned()))
+    pub(super) fn acquirer(&self, merchant: MerchantId, of: AcquirerRef) -> Result<Arc<dyn Acquirer>, NoResult> {
+        Ok(self.acquirers.of(of, &self.sources.reader(merchant))?)
     }
 
     /// What the acquirer says of an open call whose end may depend on the decision of a person; none for another call,
@@ -35,7 +31,7 @@ impl AcquirerCaller {
         if !planned.may_await_decision {
             return Ok(None);
         }
-        let acquirer = self.acquirer(open.acquirer())?;
+        let acquirer = self.acquirer(merchant, open.acquirer())?;
         match in_time(self.times.look_up, acquirer.look_up(&planned.call)).await {
             Ok(LookedUp::Found(answer)) => Ok(Some(answer)),
             Ok(LookedUp::NotDone) | Err(_) => Ok(None),

@@ -1,5 +1,6 @@
 //! Effects: calls to acquirers that must happen. Each is looked up before it is made again, and its result is recorded.
 
+mod acquirers;
 mod calls;
 mod caller;
 mod decided_calls;
@@ -8,8 +9,8 @@ mod open;
 mod runner;
 mod times;
 
+pub use acquirers::Acquirers;
 pub(crate) use caller::AcquirerCaller;
-pub use caller::Acquirers;
 pub(crate) use calls::CallSources;
 pub use calls::call_kinds;
 pub use decided_calls::DecidedCalls;

@@ -90,7 +90,7 @@ impl BackgroundWork for EffectRunner {
 impl EffectRunner {
     /// Finds or makes the call of an open effect, and judges its answer.
     async fn answer(&self, key: (MerchantId, OpenCall), open: &OpenRows) -> Result<(NamedCall, Judged), NoResult> {
-        let acquirer = self.caller.acquirer(open.acquirer())?;
+        let acquirer = &*self.caller.acquirer(key.0, open.acquirer())?;
         let (kind, planned) = plan(&self.caller.sources, key.0, open)?;
         let PlannedCall { name, call, unless_made, may_await_decision: _ } = planned;
         let made = self.made_calls().find(key, name);

@@ -109,7 +109,7 @@ impl BackgroundLoops<'_> {
         let timers = TimerService { registry: registry() };
         self.runtimes.spawn(runtime, Scheduler::new(timers, &outbox.timers.merchants, clock).run(self.pause.watch()));
         let (late_answers, answered) = mpsc::channel(LATE_ANSWERS_WAITING_MAX);
-        caller.acquirers.values().for_each(|acquirer| acquirer.send_late_answers(late_answers.clone()));
+        caller.acquirers.send_late_answers(late_answers);
         self.runtimes.spawn(runtime, record_late_answers(answered, Arc::clone(&caller), registry()));
         let effects = EffectRunner { caller, registry: registry() };
         self.runtimes.spawn(runtime, Scheduler::new(effects, &outbox.effects.calls, clock).run(self.pause.watch()));

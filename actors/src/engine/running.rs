@@ -210,6 +210,12 @@ impl Engine {
         self.registry.in_flight()
     }
 
+    /// The acquirers that carry payments out.
+    #[must_use]
+    pub fn acquirers(&self) -> &Acquirers {
+        &self.advancer.caller.acquirers
+    }
+
     /// The number of calls to acquirers that are under way.
     #[must_use]
     pub fn running_effects(&self) -> usize {

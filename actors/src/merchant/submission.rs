@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
 use super::reply::Reply;
+use crate::acquirer::AccountSecrets;
 use crate::background::Permit;
 
 /// A secret that belongs to a command and must be in no event. `Debug` shows nothing of it.
@@ -20,6 +21,8 @@ pub enum Secret {
     KeyText(Zeroizing<String>),
     /// The secret of a webhook that is being made, or its next one.
     WebhookSecret(WebhookSecretBytes),
+    /// The secrets of an account at an acquirer that is being added or changed.
+    OfAccount(AccountSecrets),
 }
 
 impl fmt::Debug for Secret {
@@ -28,6 +31,7 @@ impl fmt::Debug for Secret {
             Secret::CardNumber(_) => f.write_str("CardNumber(..)"),
             Secret::KeyText(_) => f.write_str("KeyText(..)"),
             Secret::WebhookSecret(_) => f.write_str("WebhookSecret(..)"),
+            Secret::OfAccount(_) => f.write_str("OfAccount(..)"),
         }
     }
 }

@@ -4,7 +4,7 @@ use till_domain::event::VaultWrite;
 use till_domain::ids::{CardId, MerchantId, TokenId};
 use till_storage::family::Family;
 use till_storage::rows::{RowReader, RowWrite, RowWrites};
-use till_storage::vault::{CardNumberOf, Keyring, SubjectId, VaultKey, WebhookSecretOf};
+use till_storage::vault::{AccountSecretOf, CardNumberOf, Keyring, SubjectId, VaultKey, WebhookSecretOf};
 
 use super::submission::Secret;
 
@@ -52,6 +52,15 @@ fn seal(
             let sealed = keyring.seal_webhook_secret(merchant, of, secret).map_err(|error| error.to_string())?;
             Ok(Some((VaultKey::WebhookSecret { merchant, of }, Some(sealed))))
         }
+        (VaultWrite::KeepAccountSecret(acquirer_id, kind), Some(Secret::OfAccount(secrets))) => {
+            let of = AccountSecretOf { acquirer_id, secret: kind };
+            let secret = secrets.of(kind).ok_or_else(|| "a secret of the account is missing".to_owned())?;
+            let sealed = keyring.seal_account_secret(merchant, of, secret).map_err(|error| error.to_string())?;
+            Ok(Some((VaultKey::AccountSecret { merchant, of }, Some(sealed))))
+        }
+        (VaultWrite::ForgetAccountSecret(acquirer_id, secret), _) => {
+            Ok(Some((VaultKey::AccountSecret { merchant, of: AccountSecretOf { acquirer_id, secret } }, None)))
+        }
         (VaultWrite::ForgetWebhookSecret(webhook_id, slot), _) => {
             Ok(Some((VaultKey::WebhookSecret { merchant, of: WebhookSecretOf { webhook_id, slot } }, None)))
         }
@@ -76,7 +85,10 @@ fn seal(
         }
         (VaultWrite::ForgetKeyText(key), _) => Ok(Some((VaultKey::ApiKeySecret { merchant, key }, None))),
         (
-            VaultWrite::KeepTokenNumber(_) | VaultWrite::KeepKeyText(_) | VaultWrite::KeepWebhookSecret(_, _),
+            VaultWrite::KeepTokenNumber(_)
+            | VaultWrite::KeepKeyText(_)
+            | VaultWrite::KeepWebhookSecret(_, _)
+            | VaultWrite::KeepAccountSecret(_, _),
             Some(_) | None,
         ) => Err("the secret of the command is missing".to_owned()),
     }
@@ -124,6 +136,8 @@ pub(super) fn forgotten_subjects(writes: &[VaultWrite]) -> impl Iterator<Item = 
         | VaultWrite::KeepKeyText(_)
         | VaultWrite::KeepWebhookSecret(_, _)
         | VaultWrite::ForgetWebhookSecret(_, _)
+        | VaultWrite::KeepAccountSecret(_, _)
+        | VaultWrite::ForgetAccountSecret(_, _)
         | VaultWrite::ForgetTokenNumber(_)
         | VaultWrite::ForgetCardNumber(_)
         | VaultWrite::ForgetKeyText(_) => None,

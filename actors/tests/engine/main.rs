@@ -4,11 +4,13 @@
 // The harness.
 mod acquirer;
 mod clock;
+mod connector;
 mod receiver;
 mod shop;
 mod world;
 
 // The tests.
+mod acquirer_accounts;
 mod answers;
 mod bounds;
 mod calls;

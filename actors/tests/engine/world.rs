@@ -6,17 +6,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
+use till_actors::acquirer::Connectors;
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::{AddressPolicy, Sender, WebhookDelivery};
 use till_actors::{
     Acquirers, Answered, CallTimes, Denied, Dependencies, Engine, EngineOptions, FailedOutcome, Reply, Secret,
 };
+use till_domain::acquirer::AcquirerName;
 use till_domain::command::Request;
 use till_domain::effect::TimerKind;
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
 use till_domain::ledger::BalanceTotals;
-use till_domain::merchant::AcquirerName;
 use till_domain::payment::{Lifetimes, Payment, PaymentStatus};
 use till_domain::records::{AnyKey, Balances, Payments, Rows, Single, Table};
 use till_domain::refusal::Refusal;
@@ -33,6 +34,7 @@ use till_storage::vault::{Keyring, RootKey};
 
 use crate::acquirer::{ScriptHandle, ScriptedAcquirer};
 use crate::clock::ManualClock;
+use crate::connector::ScriptedConnector;
 use crate::shop::{TestShop, tokenize_without_number};
 
 /// Limit of the time until an awaited state.
@@ -76,6 +78,8 @@ pub(crate) struct EngineWorld {
     pub(crate) deliveries: Arc<MemoryDeliveries>,
     pub(crate) sandbox: Arc<SandboxAcquirer>,
     pub(crate) script: ScriptHandle,
+    /// The connector to the acquirer at which merchants have accounts.
+    pub(crate) connector: ScriptedConnector,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) security_codes: Arc<SecurityCodes>,
@@ -108,12 +112,14 @@ impl EngineWorld {
         let security_codes = Arc::new(SecurityCodes::new());
         let sandbox = Arc::new(SandboxAcquirer::start(book.clone()).expect("a thread"));
         let acquirer = ScriptedAcquirer { sandbox: Arc::clone(&sandbox), script: script.clone() };
+        let connector = ScriptedConnector::default();
+        let connectors = Connectors::from([(AcquirerName::Stripe, Arc::new(connector.clone()) as _)]);
         let fatal = Arc::new(AtomicUsize::new(0));
         let called = Arc::clone(&fatal);
         let dependencies = Dependencies {
             store: Arc::clone(&store) as _,
             keyring: Arc::clone(&keyring),
-            acquirers: Acquirers::from([(AcquirerName::Sandbox, Arc::new(acquirer) as _)]),
+            acquirers: Acquirers::new(Arc::new(acquirer) as _, connectors),
             clock: Arc::clone(&clock) as _,
             security_codes: Arc::clone(&security_codes),
             webhooks: webhook_delivery(&deliveries),
@@ -138,6 +144,7 @@ impl EngineWorld {
             deliveries,
             sandbox,
             script,
+            connector,
             clock,
             keyring,
             security_codes,

@@ -1,6 +1,7 @@
 //! The two folds that apply events: one to a merchant's bounded state, the other to its rows and indexes. A fold cannot
 //! refuse an event, because the event is already durable. The same folds run in normal operation and in a replay.
 
+mod acquirer_accounts;
 mod actions;
 mod activity;
 mod change;

@@ -31,23 +31,22 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
     } else if let Event::LateSuccess { payment_id, authorization, captured } = event {
         give_back(*payment_id, authorization, *captured, rows)?;
     } else if let Event::LateCallEnded { payment_id, failure: _, returned_at } = event {
+        // The payment is written also when nothing of it changes: whether it is open follows from it and its call.
+        change::<Payments>(rows, *payment_id, |payment| returned(payment, *returned_at))?;
         rows.remove::<Effects>(EffectId::operation(*payment_id));
-        if let Some(at) = *returned_at {
-            change::<Payments>(rows, *payment_id, |payment| returned(payment, at))?;
-        }
     }
     Ok(())
 }
 
 /// Opens the call, and removes the timer that waits for its answer.
 fn request(id: PaymentId, operation: &Operation, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    let effect = operation.effect(id);
-    rows.put::<Effects>(effect.id(), effect);
     let payment = take_row::<Payments>(id, rows)?;
     if let Some(timer) = timer_of(&payment, operation.kind) {
         rows.remove::<Timers>(timer);
     }
     rows.put::<Payments>(id, Payment { operation: Some(operation.clone()), ..payment });
+    let effect = operation.effect(id);
+    rows.put::<Effects>(effect.id(), effect);
     Ok(())
 }
 
@@ -117,16 +116,17 @@ fn give_back(
     captured: bool,
     rows: &mut impl RowsMut,
 ) -> Result<(), Unreadable> {
-    let kind = if captured { EffectKind::RefundLate } else { EffectKind::VoidLate };
-    rows.put::<Effects>(EffectId::operation(id), Effect { payment_id: id, kind, opened_at: authorization.at });
     change::<Payments>(rows, id, |payment| {
         payment.authorization = Some(authorization.clone());
         payment.late_success = Some(LateSuccess { received_at: authorization.at, returned_at: None });
-    })
+    })?;
+    let kind = if captured { EffectKind::RefundLate } else { EffectKind::VoidLate };
+    rows.put::<Effects>(EffectId::operation(id), Effect { payment_id: id, kind, opened_at: authorization.at });
+    Ok(())
 }
 
-fn returned(payment: &mut Payment, at: Millis) {
-    if let Some(late_success) = &mut payment.late_success {
-        late_success.returned_at = Some(at);
+fn returned(payment: &mut Payment, at: Option<Millis>) {
+    if let (Some(late_success), Some(_)) = (&mut payment.late_success, at) {
+        late_success.returned_at = at;
     }
 }

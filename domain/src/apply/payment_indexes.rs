@@ -1,7 +1,9 @@
-//! The indexes of payments that only lists read. They follow from each payment as it was before a mutation and as it is
-//! after it, so that a status that a payment passes through within one mutation leaves no trace.
+//! The indexes of payments that only lists read, and the count of those that are open at an account. They follow from
+//! each payment as it was before a mutation and as it is after it, so that a status that a payment passes through within
+//! one mutation leaves no trace.
 
-use crate::ids::PaymentId;
+use super::acquirer_accounts;
+use crate::ids::{AcquirerId, PaymentId};
 use crate::merchant::PaymentMethod;
 use crate::payment::{CaptureTime, Payment, PaymentStatus};
 use crate::records::{
@@ -65,7 +67,14 @@ impl IndexedState {
 pub(super) struct WatchedPayments<'r, R> {
     rows: &'r mut R,
     /// Nothing for a payment that the mutation initiates.
-    before: BTreeMap<PaymentId, Option<IndexedState>>,
+    before: BTreeMap<PaymentId, Option<Before>>,
+}
+
+/// A payment before the mutation.
+#[derive(Debug, Clone, Copy)]
+struct Before {
+    indexed: IndexedState,
+    open_at: Option<AcquirerId>,
 }
 
 impl<'r, R: RowsMut> WatchedPayments<'r, R> {
@@ -82,7 +91,9 @@ impl<'r, R: RowsMut> WatchedPayments<'r, R> {
         let WatchedPayments { rows, before } = self;
         for (id, before) in before {
             let Some(payment) = rows.shared::<Payments>(id)? else { continue };
-            let after = IndexedState::of(&payment);
+            let (after, open_at) = (IndexedState::of(&payment), acquirer_accounts::open_at(&payment, rows)?);
+            acquirer_accounts::count(before.and_then(|before| before.open_at), open_at, rows)?;
+            let before = before.map(|before| before.indexed);
             if before.is_none() {
                 lasting_rows(&payment).into_iter().for_each(|(key, row)| rows.write(key, Some(row)));
             }
@@ -97,8 +108,14 @@ impl<'r, R: RowsMut> WatchedPayments<'r, R> {
         if let AnyKey::Payments(id) = key
             && !self.before.contains_key(id)
         {
-            let state = self.rows.shared::<Payments>(*id)?.map(|payment| IndexedState::of(&payment));
-            self.before.insert(*id, state);
+            let before = match self.rows.shared::<Payments>(*id)? {
+                Some(payment) => Some(Before {
+                    indexed: IndexedState::of(&payment),
+                    open_at: acquirer_accounts::open_at(&payment, self.rows)?,
+                }),
+                None => None,
+            };
+            self.before.insert(*id, before);
         }
         Ok(())
     }

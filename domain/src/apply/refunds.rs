@@ -1,8 +1,10 @@
 //! The fold of refunds into rows and indexes.
 
+use super::acquirer_accounts;
 use super::activity::log_activity;
 use super::change::{change, existing_row, index};
 use super::ledger::{change_balance, hold_until, post, put_transaction, settle};
+use crate::acquirer::AcquirerRef;
 use crate::activity::Activity;
 use crate::event::Event;
 use crate::failure::Failure;
@@ -55,9 +57,12 @@ fn request(
     rows.put::<Refunds>(refund.id, refund.clone());
     let effect = refund.effect();
     rows.put::<Effects>(effect.id(), effect);
+    let mut acquirer = AcquirerRef::Sandbox;
     change::<Payments>(rows, refund.payment_id, |payment| {
         payment.refunded_minor = payment.refunded_minor.saturating_add(refund.money.amount.get());
+        acquirer = payment.acquirer;
     })?;
+    acquirer_accounts::note_use(acquirer, refund.created_at, rows)?;
     post(transaction, rows)?;
     change_balance(rows, |totals| totals.with_uncovered(uncovered_minor))
 }

@@ -5,7 +5,8 @@ use super::change::{change, index, take_row};
 use super::ledger::{change_balance, post, settle};
 use super::payment_indexes::WatchedPayments;
 use super::{
-    actions, checkouts, customers, disputes, metadata, operations, payouts, refunds, statements, token_uses, webhooks,
+    acquirer_accounts, actions, checkouts, customers, disputes, metadata, operations, payouts, refunds, statements,
+    token_uses, webhooks,
 };
 use crate::activity::Activity;
 use crate::card::TokenQueue;
@@ -20,8 +21,8 @@ use crate::ledger::{Invoice, Topup, Transaction};
 use crate::merchant::Profile;
 use crate::payment::{Authorization, Capture, Payment, PaymentStatus};
 use crate::records::{
-    Answers, ApiKeys, CreatedMerchant, CreatedMerchants, CurrentPlan, Effects, Installations, Integrations,
-    Invitations, Invoices, InvoicesByExternalId, KeyDirectory, KeyOwner, MerchantDirectory, Payments,
+    AcquirerAccounts, Answers, ApiKeys, CreatedMerchant, CreatedMerchants, CurrentPlan, Effects, Installations,
+    Integrations, Invitations, Invoices, InvoicesByExternalId, KeyDirectory, KeyOwner, MerchantDirectory, Payments,
     PaymentsByExternalId, Present, Profiles, QueuedTokens, RowsMut, Sessions, Single, TestClocks, Timers, TokenQueues,
     Tokens, Topups, TopupsByExternalId, Unreadable, Users,
 };
@@ -78,6 +79,8 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         }
         Event::InstallationRemoved { installation_id } => rows.remove::<Installations>(*installation_id),
         Event::PaymentMethodConfigured { method, integration } => rows.put::<Integrations>(*method, *integration),
+        Event::AcquirerSaved(account) => rows.put::<AcquirerAccounts>(account.id, account.clone()),
+        Event::AcquirerRemoved { acquirer_id } => acquirer_accounts::remove(*acquirer_id, rows),
         Event::BalanceOpened => change_balance(rows, |totals| totals)?,
         Event::TopupAdded { topup, transaction } => add_topup(topup, transaction, rows)?,
         Event::InvoiceCharged { invoice, transaction } => charge_invoice(invoice, transaction, rows)?,
@@ -242,7 +245,7 @@ fn initiate_payment(payment: &Arc<Payment>, effect: &Effect, rows: &mut impl Row
     index::<PaymentsByExternalId>(payment.external_id.as_ref(), payment.id, rows);
     rows.share::<Payments>(payment.id, payment);
     rows.put::<Effects>(effect.id(), effect.clone());
-    Ok(())
+    acquirer_accounts::note_use(payment.acquirer, payment.created_at, rows)
 }
 
 fn authorize(

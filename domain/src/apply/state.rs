@@ -60,13 +60,22 @@ fn apply(event: &Event, state: &mut MerchantState) {
         Event::PaymentMethodConfigured { method, integration } => {
             state.integrations.insert(*method, *integration);
         }
+        Event::AcquirerSaved(account) => {
+            state.acquirers.insert(account.id, account.clone());
+        }
+        Event::AcquirerRemoved { acquirer_id } => {
+            state.acquirers.remove(acquirer_id);
+        }
         Event::BalanceOpened => {
             state.balance.get_or_insert_default();
         }
         Event::TopupAdded { topup: _, transaction } | Event::InvoiceCharged { invoice: _, transaction } => {
             post(transaction, state);
         }
-        Event::PaymentInitiated { payment, effect: _ } => reserve(payment, state),
+        Event::PaymentInitiated { payment, effect: _ } => {
+            state.mode_of_payments.get_or_insert(state.mode_at(payment.acquirer));
+            reserve(payment, state);
+        }
         Event::PaymentFailed { payment_id: _, released_minor, failure: _, authentication: _ }
         | Event::PaymentExpired { payment_id: _, released_minor, failure: _ }
         | Event::PaymentVoided { payment_id: _, released_minor, activity: _ } => release(*released_minor, state),

@@ -2,8 +2,8 @@
 
 use super::context::{Context, Decision};
 use super::{
-    acquirer, actions, cards, checkouts, contacts, disputes, initiate, installations, keys, metadata, operations,
-    operator, payouts, refunds, sdk, sweeping, team, test_clock, timers, webhooks,
+    acquirer, acquirer_accounts, actions, cards, checkouts, contacts, disputes, initiate, installations, keys,
+    metadata, operations, operator, payouts, refunds, sdk, sweeping, team, test_clock, timers, webhooks,
 };
 use crate::command::{Caller, Command, ContactChange, PendingObject, Request, TeamChange};
 use crate::event::Answer;
@@ -31,9 +31,10 @@ pub(super) fn dispatch(
         Command::AddInstallation(command) => Ok(installations::add_installation(state, command, context)?),
         Command::UpdateInstallation(command) => Ok(installations::update_installation(state, command)?),
         Command::RemoveInstallation(id) => Ok(installations::remove_installation(state, *id)?),
-        Command::ConfigurePaymentMethod(method, integration) => {
-            Ok(operator::configure_payment_method(state, *method, *integration)?)
+        Command::ConfigurePaymentMethod(method, integration, address) => {
+            Ok(operator::configure_payment_method(state, *method, *integration, *address)?)
         }
+        Command::ChangeAcquirer(change) => acquirer_accounts::change(records, change, context),
         Command::OpenBalance => Ok(operator::open_balance(state)),
         Command::AddTopup(command) => operator::add_topup(records, command, context),
         Command::ChargeInvoice(command) => operator::charge_invoice(records, command, context),

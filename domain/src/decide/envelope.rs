@@ -3,7 +3,7 @@
 use super::context::{Context, Decision};
 use super::dispatch::dispatch;
 use super::{checkouts, identifiers, statements, sweeping, webhook_events};
-use crate::command::{Caller, Command, Idempotency, Request, WebhookChange};
+use crate::command::{AcquirerChange, Caller, Command, Idempotency, Request, WebhookChange};
 use crate::event::{ANSWER_KEPT_SECONDS, Answer, Mutation, StoredAnswer, VaultWrite};
 use crate::records::{Answers, MerchantState, Records, Unreadable};
 use crate::refusal::{DecisionError, Refusal};
@@ -103,8 +103,12 @@ fn check_not_suspended(state: &MerchantState, request: &Request) -> Result<(), R
 /// The record of a decision. A call with a key leaves one even when it changed nothing, so that its answer is kept. A
 /// call that is only judged has no answer yet.
 fn outcome(request: &Request, decision: Decision, answer: Answer, context: &Context<'_>) -> Outcome {
-    let is_only_judged =
-        matches!(request.command, Command::JudgeAdvance(_) | Command::ChangeWebhook(_, WebhookChange::JudgeTest(_)));
+    let is_only_judged = matches!(
+        request.command,
+        Command::JudgeAdvance(_)
+            | Command::ChangeWebhook(_, WebhookChange::JudgeTest(_))
+            | Command::ChangeAcquirer(AcquirerChange::Judge(_))
+    );
     let kept = request.idempotency.as_ref().filter(|_| !is_only_judged).map(|idempotency| {
         let expires_at = context.now.plus_seconds(ANSWER_KEPT_SECONDS);
         (idempotency.scope.clone(), StoredAnswer { fingerprint: idempotency.fingerprint, answer, expires_at })

@@ -111,7 +111,8 @@ fn collect_from_command(command: &Command, found: &mut CardNumberFields) {
         | Command::RevokeKey(_)
         | Command::RenameKey(_, _)
         | Command::RemoveInstallation(_)
-        | Command::ConfigurePaymentMethod(_, _)
+        | Command::ConfigurePaymentMethod(_, _, _)
+        | Command::ChangeAcquirer(_)
         | Command::OpenBalance
         | Command::TokenizeCard(_)
         | Command::RecordAuthorization(_, _)

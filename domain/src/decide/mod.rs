@@ -5,6 +5,7 @@ mod dispatch;
 mod context;
 mod caller;
 mod acquirer;
+mod acquirer_accounts;
 mod actions;
 mod captures;
 mod operations;

@@ -1,6 +1,7 @@
 //! Captures, voids and reversals: the merchant's requests and the acquirer's answers. A payment has at most one open
 //! operation.
 
+use super::acquirer_accounts::is_reachable;
 use super::actions;
 use super::caller::{activity, actor};
 use super::captures::{Captured, captured};
@@ -95,7 +96,8 @@ fn check_permitted(
     kind: OperationKind,
     context: &Context<'_>,
 ) -> Result<(), DecisionError> {
-    if payment.allows(kind.action(), context.now) && !has_open_call(records, payment)? {
+    let is_allowed = payment.allows(kind.action(), context.now) && is_reachable(records.state(), payment);
+    if is_allowed && !has_open_call(records, payment)? {
         return Ok(());
     }
     let operation = payment.operation.as_ref().map(|operation| operation.kind);

@@ -1,8 +1,8 @@
 //! The operator's commands: merchants, payment methods, the balance.
 
 use super::context::{Context, Decision, check_unused, profile};
-use super::posting;
-use crate::command::{AddTopup, ChargeInvoice, CreateMerchant, UpdateMerchant};
+use super::{acquirer_accounts, posting};
+use crate::command::{AddTopup, ChargeInvoice, CreateMerchant, PublicAddress, UpdateMerchant};
 use crate::event::{Answer, Event};
 use crate::ledger::{Invoice, Topup};
 use crate::merchant::{Integration, PaymentMethod, Profile, TestClock};
@@ -58,10 +58,12 @@ pub(super) fn configure_payment_method(
     state: &MerchantState,
     method: PaymentMethod,
     integration: Integration,
+    address: PublicAddress,
 ) -> Result<(Decision, Answer), Refusal> {
     if let Some(currency) = method.only_currency().filter(|only| profile(state).is_ok_and(|it| it.currency != *only)) {
         return Err(Refusal::MethodOfOtherCurrency { currency });
     }
+    acquirer_accounts::check_configurable(state, method, integration, address)?;
     let changes = state.integrations.get(&method) != Some(&integration);
     let event = Event::PaymentMethodConfigured { method, integration };
     let decision = if changes { Decision::one(event) } else { Decision::nothing() };

@@ -3,11 +3,12 @@
 use super::caller::actor;
 use super::context::{Context, Decision, check_unused, profile};
 use super::posting;
+use crate::acquirer::{AccountMode, AcquirerRef};
 use crate::activity::{Activity, ActivityObject, ActivityType};
 use crate::command::{CallResult, Caller, SendPayout};
 use crate::event::{Answer, Event};
 use crate::ids::PayoutId;
-use crate::merchant::{AcquirerName, PaymentMethod};
+use crate::merchant::PaymentMethod;
 use crate::money::Money;
 use crate::payout::{Payout, PayoutStatus};
 use crate::records::{MerchantState, Payouts, PayoutsByExternalId, Records};
@@ -24,6 +25,7 @@ pub(super) fn send_payout(
         payout_id,
     })?;
     let state = records.state();
+    let acquirer = acquirer(state)?;
     posting::check_available(state, command.amount)?;
     let requested_by = actor(state, caller)?;
     let id: PayoutId = context.mint();
@@ -37,7 +39,7 @@ pub(super) fn send_payout(
         status: PayoutStatus::Pending,
         money,
         description: command.description.clone(),
-        acquirer: acquirer(state),
+        acquirer,
         failure: None,
         transaction_id: transaction.id,
         created_at: context.now,
@@ -46,9 +48,14 @@ pub(super) fn send_payout(
     Ok((Decision::one(Event::PayoutRequested { payout, transaction, activity }), Answer::Payout(id)))
 }
 
-/// The acquirer that processes the merchant's card payments, and so holds its money.
-fn acquirer(state: &MerchantState) -> AcquirerName {
-    state.integrations.get(&PaymentMethod::Card).map_or(AcquirerName::Sandbox, |integration| integration.acquirer)
+/// The acquirer that processes the merchant's card payments, and so holds its money. One at which the merchant has an
+/// account pays out by itself, and the sandbox pays out no real money.
+fn acquirer(state: &MerchantState) -> Result<AcquirerRef, Refusal> {
+    let of_cards = state.integrations.get(&PaymentMethod::Card).map(|integration| integration.acquirer);
+    match of_cards.unwrap_or(AcquirerRef::Sandbox) {
+        AcquirerRef::Sandbox if state.mode_of_money() != Some(AccountMode::Live) => Ok(AcquirerRef::Sandbox),
+        AcquirerRef::Sandbox | AcquirerRef::Account(_, _) => Err(Refusal::PayoutsNotSupported),
+    }
 }
 
 /// A payout that has ended cannot be ended again.

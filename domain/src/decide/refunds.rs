@@ -1,5 +1,6 @@
 //! Refunds: contract, sections 9.1a and 10. Each is an effect of its own, any number of them at once.
 
+use super::acquirer_accounts::is_reachable;
 use super::caller::{activity, actor};
 use super::context::{Context, Decision, check_unused};
 use super::netting::{held_capture, uncovered_minor};
@@ -66,7 +67,8 @@ fn refundable(
     asked: Option<AmountMinor>,
     context: &Context<'_>,
 ) -> Result<AmountMinor, DecisionError> {
-    let is_allowed = payment.allows(PaymentAction::Refund, context.now) && !has_open_call(records, payment)?;
+    let is_allowed = payment.allows(PaymentAction::Refund, context.now) && is_reachable(records.state(), payment);
+    let is_allowed = is_allowed && !has_open_call(records, payment)?;
     let left = AmountMinor::new(payment.refundable_minor()).filter(|_| is_allowed);
     let left = left.ok_or_else(|| not_refundable(payment))?;
     match asked {

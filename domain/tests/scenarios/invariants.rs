@@ -3,6 +3,7 @@
 use crate::statements;
 use crate::world::ScenarioWorld;
 use std::collections::{BTreeMap, BTreeSet};
+use till_domain::acquirer::AcquirerUse;
 use till_domain::activity::Actor;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::TokenUsage;
@@ -12,24 +13,25 @@ use till_domain::customer_action::AuthenticationStatus;
 use till_domain::dispute::{DisputeStatus, OpenDispute};
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation};
-use till_domain::ids::{CardId, CheckoutId, CustomerId, IdPosition, PaymentId, RawId, TokenId};
+use till_domain::ids::{AcquirerId, CardId, CheckoutId, CustomerId, IdPosition, PaymentId, RawId, TokenId};
 use till_domain::ledger::{Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, Transaction};
 use till_domain::metadata::{ItemHash, MetadataPath, MetadataRecord, MetadataSet, SetNumber};
 use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::{CaptureMode, CaptureTime, Payment, PaymentAction, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::records::{
-    Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CheckoutNeighbors,
-    Checkouts, CheckoutsByExternalId, CheckoutsByStatus, CurrentPlan, CustomerActions, CustomerCards, CustomerTokens,
-    Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, CustomersByOtherEmail, Disputes,
-    DisputesByPayment, DisputesByStatus, Effects, Entries, Installations, Integrations, Invoices, InvoicesByExternalId,
-    MemoryRows, MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems,
-    MetadataPositions, MetadataSets, NewestCheckoutsByCustomer, NewestCheckoutsByEmail, NewestCheckoutsByMobile,
-    OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts, PayoutsByExternalId, PayoutsByStatus, Profiles,
-    QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, TestClocks,
-    Timers, TokenQueues, TokenUses, Tokens, Topups, TopupsByExternalId, Transactions, Users,
+    AcquirerAccounts, AcquirerUses, Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId,
+    CardsByFingerprint, CheckoutNeighbors, Checkouts, CheckoutsByExternalId, CheckoutsByStatus, CurrentPlan,
+    CustomerActions, CustomerCards, CustomerTokens, Customers, CustomersByEmail, CustomersByExternalId,
+    CustomersByMobile, CustomersByOtherEmail, Disputes, DisputesByPayment, DisputesByStatus, Effects, Entries,
+    Installations, Integrations, Invoices, InvoicesByExternalId, MemoryRows, MerchantState, Metadata,
+    MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets,
+    NewestCheckoutsByCustomer, NewestCheckoutsByEmail, NewestCheckoutsByMobile, OpenEvidence, OpenPayouts, Payments,
+    PaymentsByExternalId, Payouts, PayoutsByExternalId, PayoutsByStatus, Profiles, QueuedTokens, Refunds,
+    RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, Table, TestClocks, Timers, TokenQueues,
+    TokenUses, Tokens, Topups, TopupsByExternalId, Transactions, Users,
 };
-use till_domain::refund::RefundStatus;
+use till_domain::refund::{Refund, RefundStatus};
 use till_domain::time::Millis;
 
 /// Checks everything, the whole log included. Its cost grows with the log.
@@ -37,6 +39,7 @@ pub(crate) fn check(world: &ScenarioWorld) {
     check_replay(world);
     check_order(&world.log);
     check_mirrors(world);
+    check_accounts(world);
     check_ledger(world);
     check_payments(world);
     check_payment_indexes(world);
@@ -326,6 +329,8 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::TokensErased { .. }
         | Event::CustomerTokensErased { .. }
         | Event::WebhookSaved { .. }
+        | Event::AcquirerSaved(_)
+        | Event::AcquirerRemoved { .. }
         | Event::WebhookEventsSwept { .. } => Vec::new(),
     }
 }
@@ -346,6 +351,33 @@ fn check_mirrors(world: &ScenarioWorld) {
     assert_eq!(world.all::<Users>(), state.users.values().cloned().collect::<Vec<_>>());
     assert_eq!(world.find::<CurrentPlan>(Single), state.plan);
     assert_eq!(world.all::<Integrations>(), state.integrations.values().copied().collect::<Vec<_>>());
+    assert_eq!(world.all::<AcquirerAccounts>(), state.acquirers.values().cloned().collect::<Vec<_>>());
+}
+
+/// Each account knows how many of its payments are open, or of which a refund is, and when the last one was made.
+fn check_accounts(world: &ScenarioWorld) {
+    let (payments, refunds) = (world.all::<Payments>(), world.all::<Refunds>());
+    assert_eq!(world.state.mode_of_payments.is_some(), !payments.is_empty());
+    let mut uses: BTreeMap<AcquirerId, AcquirerUse> = BTreeMap::new();
+    for payment in &payments {
+        let Some(id) = payment.acquirer.account_id().filter(|id| world.state.acquirers.contains_key(id)) else {
+            continue;
+        };
+        let refunds: Vec<&Refund> = refunds.iter().filter(|refund| refund.payment_id == payment.id).collect();
+        let is_open = matches!(payment.status, PaymentStatus::Pending | PaymentStatus::Authorized)
+            || payment.open_dispute.is_some()
+            || world.find::<Effects>(EffectId::operation(payment.id)).is_some()
+            || refunds.iter().any(|refund| refund.status == RefundStatus::Pending);
+        let made = refunds.iter().map(|refund| refund.created_at).fold(payment.created_at, Millis::max);
+        let counted = uses.entry(id).or_insert(AcquirerUse { open_payments: 0, last_at: made });
+        counted.open_payments += u64::from(is_open);
+        counted.last_at = counted.last_at.max(made);
+    }
+    let found = world.rows.iter().filter_map(|(key, row)| match key {
+        AnyKey::AcquirerUses(id) => Some((*id, AcquirerUses::unwrap(row.clone()).expect("it is of this kind"))),
+        _ => None,
+    });
+    assert_eq!(found.collect::<BTreeMap<_, _>>(), uses, "what payments mean for the removal of their account");
 }
 
 /// Every transaction is balanced, its entries have its status, and the totals are their sums.

@@ -11,6 +11,7 @@ mod webhooks;
 mod world;
 
 // The sentences.
+mod acquirer_accounts;
 mod balance;
 mod captures;
 mod checkouts;

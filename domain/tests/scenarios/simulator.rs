@@ -16,8 +16,8 @@ use till_domain::dispute::DisputeOutcome;
 use till_domain::effect::{Effect, EffectId, EffectKind, Timer};
 use till_domain::event::{Answer, DisputeClosing, Event};
 use till_domain::ids::{
-    CardId, CheckoutId, CustomerId, DisputeId, Entropy, InstallationId, KeyId, PaymentId, PayoutId, RefundId,
-    SessionId, TokenId, TransactionId, WebhookEventId, WebhookId,
+    AcquirerId, CardId, CheckoutId, CustomerId, DisputeId, Entropy, InstallationId, KeyId, PaymentId, PayoutId,
+    RefundId, SessionId, TokenId, TransactionId, WebhookEventId, WebhookId,
 };
 use till_domain::ledger::EntryStatus;
 use till_domain::merchant::{Integration, PaymentMethod};
@@ -116,6 +116,8 @@ fn the_same_seed_makes_the_same_log() {
 /// A merchant, and the random caller's knowledge of it.
 struct Run {
     world: ScenarioWorld,
+    /// An account at an acquirer, at which cards are from time to time.
+    account: Option<AcquirerId>,
     random: Random,
     /// Steps before the first top-up and the first large payment.
     steps_without_topup: usize,
@@ -150,8 +152,13 @@ impl Run {
         let mut world = if seed.is_multiple_of(3) { ScenarioWorld::on_test_clock() } else { ScenarioWorld::open() };
         world.given(configure(PaymentMethod::Card, with_fee(6_000, 5)));
         world.given(configure(PaymentMethod::PromptPay, with_fee(0, 0)));
+        let account = (world.state.test_clock.is_none() && seed % 2 == 1).then(|| world.account());
+        if let Some(id) = account {
+            world.given(configure(PaymentMethod::Card, Integration { fee: with_fee(6_000, 5).fee, ..at_account(id) }));
+        }
         Run {
             world,
+            account,
             random: Random::seeded(seed),
             steps_without_topup,
             tokens: Vec::new(),
@@ -624,7 +631,12 @@ impl Run {
             0 if self.random.once_in(3) => suspend(),
             1..=3 => resume(),
             4 => open_balance(),
-            5 => configure(PaymentMethod::Card, with_fee(fee, self.random.below(20))),
+            5 => {
+                let on_sandbox = with_fee(fee, self.random.below(20));
+                let account = self.account.filter(|_| self.random.once_in(2));
+                let acquirer = account.map_or(on_sandbox.acquirer, |id| at_account(id).acquirer);
+                configure(PaymentMethod::Card, Integration { acquirer, ..on_sandbox })
+            }
             6 => configure(PaymentMethod::Installment, Integration::initial()),
             7 => configure(PaymentMethod::Installment, always_capturing()),
             8 => self.random.pick(&self.keys).map_or_else(add_installation, revoke_key),
@@ -772,6 +784,8 @@ impl Run {
             Event::CheckoutExpired { .. } => self.saw("checkout expired"),
             Event::CheckoutCustomerErased { .. } => self.saw("checkout erased"),
             Event::ColorChanged { .. } => self.saw("color changed"),
+            Event::AcquirerSaved(_) => self.saw("account saved"),
+            Event::AcquirerRemoved { .. } => self.saw("account removed"),
             Event::PaymentCaptured { payment_id, .. } => {
                 let was_asked_for = self.open.remove(&EffectId::operation(*payment_id)).is_some();
                 self.saw(if was_asked_for { "captured later" } else { "captured at once" });

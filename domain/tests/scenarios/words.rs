@@ -1,16 +1,17 @@
 //! The vocabulary of the scenarios: values and commands with defaults for everything that a test does not mention.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use till_domain::acquirer::{AccountMode, AcquirerName, AcquirerRef, CardEntry};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
 use till_domain::checkout::{CHECKOUT_LIFETIME_MAX_SECONDS, CheckoutRef};
 use till_domain::command::{
-    AddInstallation, AddToMetadataSet, AddTopup, AdvanceClock, AuthenticationResult, AuthorizationResult, CallResult,
-    Cancellation, CapturePayment, ChallengeDispute, ChargeInvoice, CheckoutChoice, Command, ConnectWebhook,
-    ContactChange, ContactFields, CreateMerchant, DeleteMetadata, EvidenceResult, Expired, GenerateKey,
-    InitiatePayment, OpenDispute, PayCheckout, RecordOperation, RedeliverWebhook, RedeliveredEvents, RefundPayment,
-    RemoveFromMetadataSet, RequiredAction, RotateSecret, SaveCardOfToken, SelectPaymentMethod, Selection, SendPayout,
-    StartCheckout, StepClock, SyncMetadata, TeamChange, TokenizeCard, UpdateInstallation, UpdateMerchant,
-    UpdateWebhook, WebhookChange,
+    AcquirerChange, AddAcquirer, AddInstallation, AddToMetadataSet, AddTopup, AdvanceClock, AuthenticationResult,
+    AuthorizationResult, CallResult, Cancellation, CapturePayment, ChallengeDispute, ChargeInvoice, CheckoutChoice,
+    Command, ConnectWebhook, ContactChange, ContactFields, CreateMerchant, DeleteMetadata, EvidenceResult, Expired,
+    GenerateKey, InitiatePayment, KnownAccount, OpenDispute, PayCheckout, PublicAddress, RecordOperation,
+    RedeliverWebhook, RedeliveredEvents, RefundPayment, RemoveFromMetadataSet, RequiredAction, RotateSecret,
+    SaveCardOfToken, SelectPaymentMethod, Selection, SendPayout, StartCheckout, StepClock, SyncMetadata, TeamChange,
+    TokenizeCard, UpdateAcquirer, UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::customer_action::CustomerStep;
@@ -18,11 +19,11 @@ use till_domain::dispute::DisputeOutcome;
 use till_domain::effect::Timer;
 use till_domain::failure::{Failure, FailureCode};
 use till_domain::ids::{
-    CardId, CheckoutId, CustomerId, DisputeId, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PayoutId,
-    PlanId, RefundId, SessionId, TokenId, UserId, WebhookEventId, WebhookId,
+    AcquirerId, CardId, CheckoutId, CustomerId, DisputeId, InstallationId, InvitationId, KeyId, MerchantId, PaymentId,
+    PayoutId, PlanId, RefundId, SessionId, TokenId, UserId, WebhookEventId, WebhookId,
 };
 use till_domain::key::KeyDigest;
-use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Platform};
+use till_domain::merchant::{Integration, PaymentMethod, Platform};
 use till_domain::metadata::{CanonicalJson, MetadataPath};
 use till_domain::money::{AmountMinor, FeeRate, Money};
 use till_domain::payment::{OperationKind, PaymentRef};
@@ -229,7 +230,12 @@ asks! {
         ChargeInvoice(ChargeInvoice { amount: amount(minor), external_id: None, description: None });
     Operator topup_known_as(minor: u64, external_id: &str) =
         AddTopup(AddTopup { amount: amount(minor), external_id: Some(external(external_id)) });
-    Operator configure(method: PaymentMethod, integration: Integration) = ConfigurePaymentMethod(method, integration);
+    Operator configure(method: PaymentMethod, integration: Integration) =
+        ConfigurePaymentMethod(method, integration, PublicAddress::Https);
+    Operator configure_behind(address: PublicAddress, method: PaymentMethod, integration: Integration) =
+        ConfigurePaymentMethod(method, integration, address);
+    Operator change_account(change: AcquirerChange) = ChangeAcquirer(change);
+    Operator remove_account(id: AcquirerId) = ChangeAcquirer(AcquirerChange::Remove(id));
     /// A call of delete-metadata.
     Merchant delete(key: &str) = DeleteMetadata(DeleteMetadata { key: metadata_key(key), version: None });
 }
@@ -666,7 +672,41 @@ pub(crate) fn always_capturing() -> Integration {
 
 pub(crate) fn with_fee(basis_points: u16, fixed_minor: u64) -> Integration {
     let fee = FeeRate { basis_points, fixed_minor };
-    Integration { acquirer: AcquirerName::Sandbox, fee, ..Integration::initial() }
+    Integration { acquirer: AcquirerRef::Sandbox, fee, ..Integration::initial() }
+}
+
+/// A payment method at an account.
+pub(crate) fn at_account(id: AcquirerId) -> Integration {
+    Integration { acquirer: AcquirerRef::Account(AcquirerName::Stripe, id), ..Integration::initial() }
+}
+
+/// What the acquirer says of an account.
+pub(crate) fn known(mode: AccountMode, account: &str) -> KnownAccount {
+    KnownAccount { mode, account: Some(account.to_owned()), secret_hint: "sk_test_...0000".to_owned() }
+}
+
+/// An account with a secret for calls only, at whose page cards are entered.
+pub(crate) fn new_account(known: KnownAccount) -> AddAcquirer {
+    AddAcquirer {
+        acquirer: AcquirerName::Stripe,
+        name: Name::new("Bangkok").expect("a test name of proper form"),
+        known,
+        card_entry: CardEntry::Page,
+        has_webhook_secret: false,
+    }
+}
+
+pub(crate) fn add_account(known: KnownAccount) -> Ask {
+    change_account(AcquirerChange::Add(new_account(known)))
+}
+
+/// A change of an account that changes nothing yet.
+pub(crate) fn account_update(acquirer_id: AcquirerId) -> UpdateAcquirer {
+    UpdateAcquirer { acquirer_id, name: None, known: None, card_entry: None, has_webhook_secret: false }
+}
+
+pub(crate) fn update_account(update: UpdateAcquirer) -> Ask {
+    change_account(AcquirerChange::Update(update))
 }
 
 fn metadata_key(text: &str) -> MetadataKey {

@@ -4,11 +4,13 @@ use crate::invariants;
 use crate::random::Random;
 use crate::words::{Ask, InitiateCall, Person, Select, TestCaller, customer_fields};
 use crate::words::{
-    add_installation, approved, approved_and_captured, configure, create_merchant, create_merchant_settling_after,
-    fire, generate_key, initiate, result, select_token, tokenize, tokenize_with_expiry, with_fee, with_test_clock,
+    add_account, add_installation, approved, approved_and_captured, configure, create_merchant,
+    create_merchant_settling_after, fire, generate_key, initiate, known, result, select_token, tokenize,
+    tokenize_with_expiry, with_fee, with_test_clock,
 };
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use till_domain::acquirer::{AccountMode, AccountSecret};
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::{Card, CardExpiry, SaveCard, TokenUsage};
 use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request};
@@ -17,8 +19,8 @@ use till_domain::decide::{Context, Outcome, decide};
 use till_domain::effect::{Timer, TimerKind};
 use till_domain::event::{Answer, Mutation, VaultWrite};
 use till_domain::ids::{
-    CardId, CheckoutId, CustomerId, DisputeId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId, PaymentId,
-    PayoutId, RawId, RefundId, SessionId, TokenId, TopupId, WebhookId,
+    AcquirerId, CardId, CheckoutId, CustomerId, DisputeId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId,
+    PaymentId, PayoutId, RawId, RefundId, SessionId, TokenId, TopupId, WebhookId,
 };
 use till_domain::ledger::{Account, BalanceTotals, Direction, EntryType, Transaction};
 use till_domain::merchant::{PaymentMethod, SETTLEMENT_DELAY_DEFAULT_SECONDS};
@@ -49,6 +51,8 @@ pub(crate) struct ScenarioWorld {
     /// Keys whose text the vault keeps.
     pub(crate) key_texts: BTreeSet<KeyId>,
     webhook_secrets: BTreeSet<(WebhookId, SecretSlot)>,
+    /// Secrets of accounts that the vault keeps.
+    pub(crate) account_secrets: BTreeSet<(AcquirerId, AccountSecret)>,
     pub(crate) clock: Millis,
     pub(crate) merchant_id: MerchantId,
     key_id: Option<KeyId>,
@@ -89,6 +93,7 @@ impl ScenarioWorld {
             card_numbers: BTreeSet::new(),
             key_texts: BTreeSet::new(),
             webhook_secrets: BTreeSet::new(),
+            account_secrets: BTreeSet::new(),
             clock: START,
             merchant_id: raw_id(1, MerchantId::from_raw),
             key_id: None,
@@ -215,6 +220,12 @@ impl ScenarioWorld {
                 self.webhook_secrets.insert((id, slot));
                 true
             }
+            VaultWrite::KeepAccountSecret(id, secret) => {
+                // A secret is replaced by another one.
+                self.account_secrets.insert((id, secret));
+                true
+            }
+            VaultWrite::ForgetAccountSecret(id, secret) => self.account_secrets.remove(&(id, secret)),
             VaultWrite::ForgetWebhookSecret(id, slot) => self.webhook_secrets.remove(&(id, slot)),
             VaultWrite::CopyTokenNumber(id, card) => self.numbers.contains(&id) && self.card_numbers.insert(card),
             VaultWrite::ForgetCardNumber(id) => self.card_numbers.remove(&id),
@@ -256,6 +267,18 @@ impl ScenarioWorld {
         match self.given(ask) {
             Answer::Key { key_id, .. } => key_id,
             other => panic!("a key was asked for, not {other:?}"),
+        }
+    }
+
+    /// An account of play money.
+    pub(crate) fn account(&mut self) -> AcquirerId {
+        self.given_account(add_account(known(AccountMode::Test, "acct_1")))
+    }
+
+    pub(crate) fn given_account(&mut self, ask: Ask) -> AcquirerId {
+        match self.given(ask) {
+            Answer::Acquirer(id) => id,
+            other => panic!("an account was asked for, not {other:?}"),
         }
     }
 

@@ -1,11 +1,12 @@
 //! What the page of a checkout shows: contract, sections 9.6 and 9.7.
 
+use till_domain::acquirer::AcquirerRef;
 use till_domain::card::{Card, CardScheme};
 use till_domain::checkout::{CheckoutStatus, Locale};
 use till_domain::customer_action::{CustomerAction, CustomerStep};
 use till_domain::failure::FailureCode;
 use till_domain::ids::{CardId, InstallationId, MerchantId, SessionId};
-use till_domain::merchant::{AcquirerName, Installation, Platform, Profile};
+use till_domain::merchant::{Installation, Platform, Profile};
 use till_domain::records::{Checkouts, Installations, MerchantDirectory, Payments, Profiles, Rows, Sessions, Single};
 use till_domain::time::Millis;
 use till_protocol::arguments::id;
@@ -204,7 +205,8 @@ async fn show_checkout(service: Shared, call: Call<MerchantCaller>) -> Result<Re
 async fn wallet(service: &Shared, offered: &OfferedCheckout, action: Option<&CustomerAction>) -> Option<String> {
     let text = qr_text(action?)?;
     match offered.payment.as_ref()?.acquirer {
-        AcquirerName::Sandbox => Some(service.sandbox().find_bill(text).await.ok()??.path()),
+        AcquirerRef::Sandbox => Some(service.sandbox().find_bill(text).await.ok()??.path()),
+        AcquirerRef::Account(_, _) => None,
     }
 }
 

@@ -1,7 +1,8 @@
 //! What the payment form in a shop's own page shows: contract, section 9.7.
 
+use till_domain::acquirer::AcquirerRef;
 use till_domain::ids::{InstallationId, MerchantId};
-use till_domain::merchant::{AcquirerName, Installation, PaymentMethod, Platform};
+use till_domain::merchant::{Installation, PaymentMethod, Platform};
 use till_domain::records::{Installations, Integrations, Rows};
 use till_domain::session::InterestBearer;
 use till_protocol::arguments::id;
@@ -71,7 +72,7 @@ async fn show_form(service: Shared, call: Call<MerchantCaller>) -> Result<Reply,
     let (mut methods, mut is_sandbox) = (Vec::new(), false);
     for method in PaymentMethod::ALL {
         let integration = reader.get::<Integrations>(method)?.filter(|integration| integration.enabled);
-        is_sandbox |= integration.as_ref().is_some_and(|found| found.acquirer == AcquirerName::Sandbox);
+        is_sandbox |= integration.as_ref().is_some_and(|found| found.acquirer == AcquirerRef::Sandbox);
         methods.extend(integration.map(|_| method));
     }
     call.log_subject(merchant_id, None);

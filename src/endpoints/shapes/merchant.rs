@@ -1,7 +1,7 @@
 //! A merchant in the operator's interface.
 
 use till_domain::ids::MerchantId;
-use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Profile, TestClock};
+use till_domain::merchant::{Integration, PaymentMethod, Profile, TestClock};
 use till_domain::records::{Balances, Integrations, Profiles, Rows, Single, TestClocks};
 use till_domain::time::Millis;
 use till_protocol::api_error::ApiError;
@@ -58,7 +58,8 @@ object! {
         integration: Integration
     ) {
         payment_method: type(PAYMENT_METHOD_WORDS) = method, "The payment method.";
-        acquirer: words_of(AcquirerName) = integration.acquirer, "The acquirer that carries it out.";
+        acquirer: STRING = integration.acquirer,
+            "What carries it out: `sandbox`, or an account (`acq_...`).", such_as("sandbox");
         enabled: BOOLEAN = integration.enabled, "True when it can be selected and initiated.";
         authorizes_without_capture: BOOLEAN = integration.authorizes_without_capture,
             "True when a payment can be authorized without being captured.";

@@ -1,14 +1,14 @@
 //! The JSON of a payment: contract, section 9.
 
+use till_domain::acquirer::AcquirerName;
 use till_domain::card::{CardFacts, CardScheme};
 use till_domain::customer_action::{
     AUTHENTICATION_VERSION, Authentication, AuthenticationFlow, AuthenticationStatus, CustomerAction, CustomerStep,
     LateSuccess,
 };
 use till_domain::failure::FailureCode;
-use till_domain::ids::{CardId, CheckoutId, CustomerId, PaymentId, SessionId};
+use till_domain::ids::{AcquirerId, CardId, CheckoutId, CustomerId, PaymentId, SessionId};
 use till_domain::ledger::EntryType;
-use till_domain::merchant::AcquirerName;
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::payment::{
     CaptureMode, Operation, OperationKind, Payment, PaymentAction, PaymentStatus, RefusedOperation,
@@ -70,8 +70,8 @@ object! {
             "The reason of the failure, for a person.";
         acquirer_code: STRING or null = payment.failure.as_ref().and_then(|failure| failure.acquirer_code.as_ref()),
             "The acquirer's own word for the failure, where it has told one.", such_as("do_not_honor");
-        acquirer: words_of(AcquirerName) = payment.acquirer, "The acquirer that processes it.";
-        acquirer_id: Id("acq") or null = None::<&str>,
+        acquirer: words_of(AcquirerName) = payment.acquirer.name(), "The acquirer that processes it.";
+        acquirer_id: Id(AcquirerId::PREFIX) or null = payment.acquirer.account_id(),
             "The merchant's account at the acquirer (`acq_...`); null for the sandbox.";
         acquirer_reference: STRING or null = payment.authorization.as_ref()
                 .map(|authorization| &authorization.acquirer_reference),
@@ -249,6 +249,7 @@ fn fees(payment: &Payment) -> Vec<FeeShape> {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+    use till_domain::acquirer::AcquirerRef;
     use till_domain::failure::Failure;
     use till_domain::ids::{PaymentId, SessionId, TransactionId};
     use till_domain::money::{AmountMinor, Money};
@@ -267,7 +268,7 @@ mod tests {
         let instrument = Instrument::Installment { plan, interest_bearer: InterestBearer::Customer };
         let session = (SessionId::from_bytes([2; 16]), money, instrument);
         let return_url = ReturnUrl::from_stored("https://shop.example/done".to_owned());
-        Payment::of_session(PaymentId::from_bytes([1; 16]), session, AcquirerName::Sandbox, return_url, NOW)
+        Payment::of_session(PaymentId::from_bytes([1; 16]), session, AcquirerRef::Sandbox, return_url, NOW)
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Values of the domain in the form in which answers have them.
 
+use till_domain::acquirer::{AccountMode, AccountState, AcquirerName, AcquirerRef, CardEntry};
 use till_domain::activity::{ActivityType, Actor};
 use till_domain::card::{CardExpiry, CardScheme};
 use till_domain::checkout::{CheckoutStatus, Locale};
@@ -8,7 +9,7 @@ use till_domain::dispute::DisputeStatus;
 use till_domain::each_id;
 use till_domain::failure::FailureCode;
 use till_domain::ledger::{Direction, EntryStatus, EntryType};
-use till_domain::merchant::{AcquirerName, Color, PaymentMethod, Platform};
+use till_domain::merchant::{Color, PaymentMethod, Platform};
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::payment::{CaptureMode, OperationKind, PaymentStatus};
 use till_domain::payout::PayoutStatus;
@@ -30,12 +31,14 @@ answer_values! {
     AcquirerCode Description DestinationUrl Email Evidence ExternalId HeaderName HolderName InstallationIdentifier
     Mobile Name PersonName Reason ReturnUrl TimeZone => |text| text.as_str();
 
-    AcquirerName ActivityType AuthenticationFlow AuthenticationStatus CaptureMode CardScheme CheckoutStatus
+    AccountMode AccountState AcquirerName ActivityType AuthenticationFlow AuthenticationStatus CaptureMode CardEntry CardScheme
+    CheckoutStatus
     DeliveryStatus Direction
     DisputeStatus EntryStatus EntryType FailureCode InterestBearer Locale OperationKind PaymentMethod PaymentStatus
     PayoutStatus Platform RefundStatus ServerState
     WebhookEventKind WebhookStatus => |word| word.name();
 
+    AcquirerRef => |acquirer| acquirer.to_string();
     Actor => |actor| actor.type_name();
     AmountMinor => |amount| amount.get();
     CardExpiry => |expiry| format!("{:02}/{:02}", expiry.month, expiry.year % 100);

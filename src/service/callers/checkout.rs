@@ -1,11 +1,12 @@
 //! What the customer of a checkout is offered: contract, section 9.6.
 
+use till_domain::acquirer::AcquirerRef;
 use till_domain::card::Card;
 use till_domain::checkout::{Checkout, CheckoutStatus};
 use till_domain::customer::CustomerRef;
 use till_domain::decide::can_pay;
 use till_domain::ids::CustomerId;
-use till_domain::merchant::{AcquirerName, PaymentMethod};
+use till_domain::merchant::PaymentMethod;
 use till_domain::payment::Payment;
 use till_domain::records::{
     Cards, CustomerCards, Customers, CustomersByExternalId, Integrations, Payments, Rows, Unreadable,
@@ -41,7 +42,7 @@ impl OfferedCheckout {
         let saved_cards = if offers_cards { saved_cards(reader, &checkout)? } else { Vec::new() };
         let payment = checkout.newest_payment().map_or(Ok(None), |id| reader.get::<Payments>(id))?;
         let acquirer = payment.as_ref().map(|payment| payment.acquirer);
-        let is_sandbox = acquirers.into_iter().chain(acquirer).any(|acquirer| acquirer == AcquirerName::Sandbox);
+        let is_sandbox = acquirers.into_iter().chain(acquirer).any(|acquirer| acquirer == AcquirerRef::Sandbox);
         Ok(OfferedCheckout { checkout, methods, saved_cards, payment, is_sandbox })
     }
 
@@ -53,7 +54,7 @@ impl OfferedCheckout {
 }
 
 /// The methods that can pay a checkout, and their acquirers.
-fn methods(reader: &Reader<'_>, checkout: &Checkout) -> Result<(Vec<PaymentMethod>, Vec<AcquirerName>), Unreadable> {
+fn methods(reader: &Reader<'_>, checkout: &Checkout) -> Result<(Vec<PaymentMethod>, Vec<AcquirerRef>), Unreadable> {
     let (mut methods, mut acquirers) = (Vec::new(), Vec::new());
     for method in checkout.methods.iter().copied() {
         let integration = reader.get::<Integrations>(method)?;

@@ -89,8 +89,8 @@ fn is_replaced(pair: &str, own: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use till_domain::acquirer::AcquirerRef;
     use till_domain::ids::{CheckoutId, PaymentId, SessionId};
-    use till_domain::merchant::AcquirerName;
     use till_domain::money::{AmountMinor, Money};
     use till_domain::session::Instrument;
     use till_domain::text::ReturnUrl;
@@ -131,7 +131,7 @@ mod tests {
                 Money { amount: AmountMinor::new(1).expect("in range"), currency: "THB".parse().expect("an ISO code") };
             let session = (SessionId::from_bytes([2; 16]), money, Instrument::MobileBanking);
             let return_url = ReturnUrl::from_stored(given.to_owned());
-            let payment = Payment::of_session(id, session, AcquirerName::Sandbox, return_url, Millis(0));
+            let payment = Payment::of_session(id, session, AcquirerRef::Sandbox, return_url, Millis(0));
             assert_eq!(returned_to(&payment), expected.replace("ID", &format!("payment_id={id}")), "{given}");
             let checkout_id = CheckoutId::from_bytes([3; 16]);
             let paid = Payment { checkout_id: Some(checkout_id), ..payment };

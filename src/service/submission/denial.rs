@@ -182,6 +182,39 @@ refusals! {
     InterestBearerMismatch { fixed } = InvalidArguments(invalid "interest_bearer"),
         "is not the one that was fixed when the payment method was selected: send {}", fixed.name();
 
+    AcquirerNotFound = NotFound("acquirer_id"),
+        "No account of this merchant has this acquirer_id. list-acquirers lists those that exist.";
+    ConfiguredAcquirerNotFound = NotFound("acquirer"),
+        "No account of this merchant has this id. list-acquirers lists those that exist; `sandbox` needs none.";
+    AccountTaken { acquirer_id } = Conflict { "argument": "secret", "acquirer_id": acquirer_id.to_string() },
+        "The merchant has this account of the acquirer already: update that one.";
+    SecretOfOtherAccount = Conflict { "argument": "secret" },
+        "The secret belongs to another account of the acquirer, and payments stay with theirs: add it as a new one.";
+    CardEntryNotOffered { acquirer } = InvalidArguments(invalid "card_entry"),
+        "is not possible at {}", acquirer.name();
+    AccountWithTestClock = NotSupported,
+        "A merchant with a test clock pays at the sandbox only: its time is not the acquirer's. Create another one.";
+    MoneyOfOtherMode { mode } = InvalidState { "mode": mode.name() },
+        "The merchant's payments or accounts are {}, and play money and real money never stand in one ledger. Create          another merchant.", mode.name();
+    AccountConfigured { method } = InvalidState { "payment_method": method.name() },
+        "{} is enabled at this account: configure it to another one, or disable it, first.", method.name();
+    AccountInUse { open_payments, removable_at } =
+        InvalidState { "open_payments": open_payments, "removable_at": removable_at.unix_seconds() },
+        "{open_payments} payments of this account or refunds of them are open, and the last one must be 180 days old,          within which a customer can dispute it.";
+    MethodNotCarriedOut { acquirer } = InvalidArguments(invalid "payment_method"),
+        "is not carried out by {}", acquirer.name();
+    CurrencyNotTaken { currency, acquirer } = InvalidArguments(invalid "acquirer"),
+        "cannot be used: {} does not take {currency} with the minor units of ISO 4217", acquirer.name();
+    CapturedAtOnce { acquirer } = InvalidArguments(invalid "authorizes_without_capture"),
+        "must be false: {} captures this method at once", acquirer.name();
+    PublicAddressMissing { is_http } = InvalidState,
+        "Customers come back from the acquirer to this server: set public_url{}, and start it again.",
+        if *is_http { " to an https address" } else { "" };
+    SupportEmailMissing = InvalidState,
+        "The acquirer needs an e-mail address for PROMPTPAY, and the merchant has no support_email.";
+    PayoutsNotSupported = NotSupported,
+        "The acquirer of the merchant's cards pays out by its own schedule: there is nothing to call.";
+
     CustomerNotFound = NotFound("customer_id"),
         "No customer of this merchant has this customer_id. One that begins with ctc_ must exist: send the merchant's \
          own identifier to have a customer created.";

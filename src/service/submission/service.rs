@@ -61,6 +61,8 @@ pub struct ServiceParts {
     pub webhook_addresses: AddressPolicy,
     /// The acquirer whose provider the operator plays.
     pub sandbox: Arc<dyn PlayedAcquirer>,
+    /// The address under which browsers and programs reach this server from outside.
+    pub public_url: Option<String>,
     /// The notes for the next start, such as that effects and timers are paused.
     pub notes: Arc<dyn Notes>,
     /// The parts of a server on a disk.
@@ -147,6 +149,12 @@ impl Service {
     #[must_use]
     pub fn sandbox(&self) -> &dyn PlayedAcquirer {
         &*self.parts.sandbox
+    }
+
+    /// The address under which browsers and programs reach this server from outside.
+    #[must_use]
+    pub fn public_url(&self) -> Option<&str> {
+        self.parts.public_url.as_deref()
     }
 
     /// The notes for the next start.

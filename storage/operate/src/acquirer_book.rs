@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use till_domain::acquirer::AcquirerRef;
 use till_domain::ids::{MerchantId, PaymentId, PayoutId};
-use till_domain::merchant::AcquirerName;
 use till_domain::money::Money;
 use till_domain::payment::Payment;
 use till_domain::payout::Payout;
@@ -16,7 +16,7 @@ pub type AcquirerLines<'a> = Box<dyn Iterator<Item = Result<AcquirerLine, Acquir
 /// The book of one acquirer.
 pub trait AcquirerBook {
     /// The acquirer that keeps it: payments of others are not in it.
-    fn acquirer(&self) -> AcquirerName;
+    fn acquirer(&self) -> AcquirerRef;
 
     /// All lines, those of one merchant preferably one after the other.
     fn lines(&self) -> AcquirerLines<'_>;

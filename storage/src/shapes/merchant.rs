@@ -5,6 +5,7 @@ use till_domain::merchant::{Installation, Integration, Profile, TestClock};
 use till_domain::money::FeeRate;
 use till_domain::records::{CreatedMerchant, KeyOwner};
 
+use super::acquirer::AcquirerRefV1;
 use super::declared::shape_struct;
 use super::tag::Tag;
 
@@ -42,7 +43,7 @@ shape_struct! {
 shape_struct! {
     /// The settings by which a merchant's payments of one method are carried out.
     IntegrationV1 of Integration {
-        acquirer: Tag,
+        acquirer: AcquirerRefV1,
         enabled: bool,
         authorizes_without_capture: bool,
         fee: FeeRateV1,

@@ -21,6 +21,7 @@ pub(crate) mod tag;
 pub mod frozen;
 
 // The parts.
+mod acquirer;
 mod activity;
 mod card;
 mod checkout;

@@ -10,6 +10,7 @@ use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
 use till_domain::records::Unreadable;
 
+use super::acquirer::AcquirerAccountV1;
 use super::activity::{ActivityV1, InvitationV1, PlanChoiceV1, UserV1};
 use super::card::{CardExpiryV1, CardV1, TokenV1};
 use super::checkout::CheckoutV1;
@@ -78,6 +79,7 @@ shape_enum! {
         Redelivery { events: u64 },
         WebhookTested(result: WebhookTestV1),
         Checkout(checkout_id: [u8; 16]),
+        Acquirer(acquirer_id: [u8; 16]),
     }
 }
 
@@ -264,6 +266,8 @@ shape_enum! {
         CheckoutCompleted { checkout_id: [u8; 16], at: u64 },
         CheckoutExpired { checkout_id: [u8; 16], at: u64 },
         CheckoutCustomerErased { checkout_id: [u8; 16] },
+        AcquirerSaved(account: AcquirerAccountV1),
+        AcquirerRemoved { acquirer_id: [u8; 16] },
     }
 }
 

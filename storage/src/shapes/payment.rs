@@ -15,6 +15,7 @@ use till_domain::refund::Refund;
 
 use crate::vault::SubjectId;
 
+use super::acquirer::AcquirerRefV1;
 use super::activity::{ActivityV1, ActorV1};
 use super::codec::{Out, ShapeError};
 use super::customer::{ContactV1, OF_PAYMENT};
@@ -161,7 +162,7 @@ shape_struct! {
         status: Tag,
         money: MoneyV1,
         description: Option<String>,
-        acquirer: Tag,
+        acquirer: AcquirerRefV1,
         failure: Option<FailureV1>,
         transaction_id: [u8; 16],
         created_at: u64,
@@ -227,7 +228,7 @@ shape_struct! {
         status: Tag,
         money: MoneyV1,
         instrument: InstrumentV1,
-        acquirer: Tag,
+        acquirer: AcquirerRefV1,
         capture_mode: Tag,
         return_url: String,
         customer_id: Option<[u8; 16]>,

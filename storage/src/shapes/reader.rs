@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 use crate::family::Family;
 use crate::rows::{RowReader, RowStore};
 use crate::vault::{
-    CardNumber, CardNumberOf, Keyring, LookupKind, SealedError, SubjectId, VaultKey, WebhookSecretBytes,
-    WebhookSecretOf,
+    AccountSecretOf, CardNumber, CardNumberOf, Keyring, LookupKind, SealedError, SubjectId, VaultKey,
+    WebhookSecretBytes, WebhookSecretOf,
 };
 
 use super::codec::ShapeError;
@@ -112,6 +112,16 @@ impl<R: RowReader> MerchantReader<R> {
         let merchant = self.merchant_id;
         let open = |keyring: &Keyring, row: &[u8]| keyring.open_webhook_secret(merchant, of, row);
         self.secret(VaultKey::WebhookSecret { merchant, of }, open)
+    }
+
+    /// A secret of an account at an acquirer.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when it cannot be read or opened.
+    pub fn account_secret(&self, of: AccountSecretOf) -> Result<Option<Zeroizing<String>>, Unreadable> {
+        let merchant = self.merchant_id;
+        let open = |keyring: &Keyring, row: &[u8]| keyring.open_account_secret(merchant, of, row);
+        self.secret(VaultKey::AccountSecret { merchant, of }, open)
     }
 
     fn secret<S>(

@@ -279,7 +279,7 @@ mod tests {
         let payment = serde_json::to_value(Shown::new(&samples::payment(), Disclosure::Opened)).expect("a JSON form");
         assert_eq!(payment["id"], samples::payment().id.to_string());
         assert_eq!(payment["money"]["amount"], 10_000);
-        assert_eq!(payment["acquirer"], "sandbox");
+        assert_eq!((&payment["acquirer"]["kind"], &payment["capture_mode"]), (&"account".into(), &"automatic".into()));
         assert_eq!(snake_case("TerminalCard"), "terminal_card");
     }
 }

@@ -7,12 +7,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use till_domain::ids::{InstallationId, InvitationId, KeyId, UserId, WebhookId};
+use till_domain::acquirer::AcquirerAccount;
+use till_domain::ids::{AcquirerId, InstallationId, InvitationId, KeyId, UserId, WebhookId};
 use till_domain::key::ApiKey;
 use till_domain::merchant::{Installation, Integration, PaymentMethod};
 use till_domain::records::{MerchantState, Unreadable};
 use till_domain::team::{Invitation, User};
 
+use super::acquirer::AcquirerAccountV1;
 use super::activity::{InvitationV1, PlanChoiceV1, UserV1};
 use super::codec::{Out, ShapeError, put};
 use super::declared::IdPositionV1;
@@ -46,6 +48,8 @@ unshown_struct! {
         webhook_events: u64,
         connected_webhooks: Vec<[u8; 16]>,
         test_clock: Option<TestClockV1>,
+        acquirers: Vec<AcquirerAccountV1>,
+        mode_of_payments: Option<Tag>,
         last_at: u64,
         last_id: IdPositionV1,
     }
@@ -85,6 +89,7 @@ maps! {
     InstallationId, Installation;
     UserId, User;
     InvitationId, Invitation;
+    AcquirerId, AcquirerAccount;
 }
 
 impl<R: Shape<PaymentMethod>, S: Shape<Integration>> Shape<BTreeMap<PaymentMethod, Integration>> for Vec<(R, S)> {

@@ -12,6 +12,7 @@ use till_domain::text::Email;
 
 use crate::family::Family;
 
+use super::acquirer::{AcquirerAccountV1, AcquirerUseV1};
 use super::activity::{ActivityV1, EmailUseV1, InvitationV1, PlanChoiceV1, UserV1};
 use super::card::{CardV1, TokenQueueV1, TokenUseV1, TokenV1};
 use super::checkout::{CheckoutV1, NeighborsV1};
@@ -368,6 +369,8 @@ tables! {
     NewestCheckoutsByEmail = 80 in Indexes by email_digest: [u8; 16];
     NewestCheckoutsByMobile = 81 in Indexes by mobile_digest: [u8; 16];
     CheckoutNeighbors = 82 in Indexes: NeighborsV1;
+    AcquirerAccounts = 83 in Rows: AcquirerAccountV1, under id;
+    AcquirerUses = 84 in Rows: AcquirerUseV1;
     KeyDirectory = 96 in Directory: KeyOwnerV1;
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;

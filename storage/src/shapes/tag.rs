@@ -4,6 +4,7 @@
 use std::fmt::Debug;
 
 use serde::ser::{Serialize, Serializer};
+use till_domain::acquirer::{AccountMode, AcquirerName, CardEntry};
 use till_domain::activity::ActivityType;
 use till_domain::card::{CardScheme, SaveCard, TokenUsage};
 use till_domain::checkout::{CheckoutStatus, Locale};
@@ -12,7 +13,7 @@ use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus};
 use till_domain::dispute::{DisputeOutcome, DisputeStatus};
 use till_domain::failure::FailureCode;
 use till_domain::ledger::{Account, Direction, EntryStatus, EntryType};
-use till_domain::merchant::{AcquirerName, PaymentMethod, Platform};
+use till_domain::merchant::{PaymentMethod, Platform};
 use till_domain::payment::{CaptureMode, OperationKind, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::records::Unreadable;
@@ -65,7 +66,7 @@ tagged! {
     PaymentStatus CaptureMode OperationKind RefundStatus DisputeStatus DisputeOutcome PayoutStatus CardScheme TokenUsage
     SaveCard PaymentMethod AcquirerName Platform InterestBearer InstallmentPlan Account Direction EntryType EntryStatus
     ActivityType WebhookEventKind WebhookStatus SecretSlot AuthenticationFlow AuthenticationStatus CheckoutStatus Locale
-    NamedBy FailureCode
+    NamedBy FailureCode AccountMode CardEntry
 }
 
 impl Tag {

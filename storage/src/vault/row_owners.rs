@@ -1,6 +1,7 @@
 //! The objects to which rows of the vault belong, as the keys of these rows name them.
 
-use till_domain::ids::{CardId, CheckoutId, CustomerId, PaymentId, SessionId, TokenId, WebhookId};
+use till_domain::acquirer::AccountSecret;
+use till_domain::ids::{AcquirerId, CardId, CheckoutId, CustomerId, PaymentId, SessionId, TokenId, WebhookId};
 use till_domain::webhook::SecretSlot;
 
 /// The object that a sealed card number belongs to.
@@ -75,4 +76,13 @@ pub struct WebhookSecretOf {
     pub webhook_id: WebhookId,
     /// The slot of the secret.
     pub slot: SecretSlot,
+}
+
+/// A secret of an account at an acquirer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AccountSecretOf {
+    /// The account.
+    pub acquirer_id: AcquirerId,
+    /// The kind of secret.
+    pub secret: AccountSecret,
 }

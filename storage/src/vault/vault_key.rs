@@ -15,13 +15,19 @@
 //! | 6 | an API key kept for a replay of the call that made it | API key uid | sealed row of its text, + 41 bytes |
 //! | 7 | key of a card token, for the name on the card | token | sealed row of 32 bytes, 73 bytes |
 //! | 8, 9, 10, 11 | secret of a webhook in the first, second, third or fourth slot | webhook | sealed row of 64 bytes, 105 bytes |
+//! | 12 | key of a checkout | checkout | sealed row of 32 bytes, 73 bytes |
+//! | 13 | secret for calls of an account at an acquirer | account | sealed row of its text, + 41 bytes |
+//! | 14 | secret for notices of an account at an acquirer | account | sealed row of its text, + 41 bytes |
 //!
 //! The shape of a sealed row is described in `sealed.rs`; its associated data is the row's key as above.
 
-use till_domain::ids::{CardId, CheckoutId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
+use till_domain::acquirer::AccountSecret;
+use till_domain::ids::{
+    AcquirerId, CardId, CheckoutId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId,
+};
 use till_domain::webhook::SecretSlot;
 
-use super::row_owners::{CardNumberOf, SubjectId, SubjectKind, WebhookSecretOf};
+use super::row_owners::{AccountSecretOf, CardNumberOf, SubjectId, SubjectKind, WebhookSecretOf};
 
 const KEYRING: u8 = 0;
 const TOKEN_CARD_NUMBER: u8 = 1;
@@ -36,6 +42,8 @@ const SECOND_WEBHOOK_SECRET: u8 = 9;
 const THIRD_WEBHOOK_SECRET: u8 = 10;
 const FOURTH_WEBHOOK_SECRET: u8 = 11;
 const CHECKOUT_KEY: u8 = 12;
+const ACCOUNT_SECRET_FOR_CALLS: u8 = 13;
+const ACCOUNT_SECRET_FOR_NOTICES: u8 = 14;
 
 /// The key of a row of the vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -70,6 +78,13 @@ pub enum VaultKey {
         /// The webhook, and the slot of the secret.
         of: WebhookSecretOf,
     },
+    /// A secret of an account at an acquirer.
+    AccountSecret {
+        /// The merchant whose account it is.
+        merchant: MerchantId,
+        /// The account, and the kind of secret.
+        of: AccountSecretOf,
+    },
 }
 
 impl VaultKey {
@@ -94,6 +109,9 @@ impl VaultKey {
             VaultKey::WebhookSecret { merchant, of: WebhookSecretOf { webhook_id, slot } } => {
                 key_bytes(slot_kind_byte(slot), merchant, webhook_id.to_bytes())
             }
+            VaultKey::AccountSecret { merchant, of: AccountSecretOf { acquirer_id, secret } } => {
+                key_bytes(account_secret_byte(secret), merchant, acquirer_id.to_bytes())
+            }
         }
     }
 
@@ -108,6 +126,10 @@ impl VaultKey {
         let of_webhook = |slot| {
             let of = WebhookSecretOf { webhook_id: WebhookId::from_bytes(id), slot };
             Some(VaultKey::WebhookSecret { merchant: MerchantId::from_bytes(*merchant), of })
+        };
+        let of_account = |secret| {
+            let of = AccountSecretOf { acquirer_id: AcquirerId::from_bytes(id), secret };
+            Some(VaultKey::AccountSecret { merchant: MerchantId::from_bytes(*merchant), of })
         };
         match *kind {
             KEYRING => (bytes == [KEYRING; Self::LEN]).then_some(VaultKey::Keyring),
@@ -125,6 +147,8 @@ impl VaultKey {
             THIRD_WEBHOOK_SECRET => of_webhook(SecretSlot::Third),
             FOURTH_WEBHOOK_SECRET => of_webhook(SecretSlot::Fourth),
             CHECKOUT_KEY => Some(of_subject(SubjectId::checkout(CheckoutId::from_bytes(id)))),
+            ACCOUNT_SECRET_FOR_CALLS => of_account(AccountSecret::Calls),
+            ACCOUNT_SECRET_FOR_NOTICES => of_account(AccountSecret::Notices),
             _ => None,
         }
     }
@@ -152,6 +176,13 @@ const fn slot_kind_byte(slot: SecretSlot) -> u8 {
     }
 }
 
+const fn account_secret_byte(secret: AccountSecret) -> u8 {
+    match secret {
+        AccountSecret::Calls => ACCOUNT_SECRET_FOR_CALLS,
+        AccountSecret::Notices => ACCOUNT_SECRET_FOR_NOTICES,
+    }
+}
+
 fn key_bytes(kind: u8, merchant: MerchantId, id: [u8; 16]) -> [u8; VaultKey::LEN] {
     let mut key = [0; VaultKey::LEN];
     key[..16].copy_from_slice(&merchant.to_bytes());
@@ -166,10 +197,13 @@ mod tests {
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
 
-    fn one_of_each_kind() -> [VaultKey; 13] {
+    fn one_of_each_kind() -> [VaultKey; 15] {
         let webhook_id = WebhookId::from_bytes([0xbb; 16]);
         let of_webhook =
             |slot| VaultKey::WebhookSecret { merchant: MERCHANT, of: WebhookSecretOf { webhook_id, slot } };
+        let acquirer_id = AcquirerId::from_bytes([0xbb; 16]);
+        let of_account =
+            |secret| VaultKey::AccountSecret { merchant: MERCHANT, of: AccountSecretOf { acquirer_id, secret } };
         let of = |of| VaultKey::CardNumber { merchant: MERCHANT, of };
         let of_subject = |subject| VaultKey::SubjectKey { merchant: MERCHANT, subject };
         [
@@ -186,6 +220,8 @@ mod tests {
             of_webhook(SecretSlot::Third),
             of_webhook(SecretSlot::Fourth),
             of_subject(SubjectId::checkout(CheckoutId::from_bytes([0xbb; 16]))),
+            of_account(AccountSecret::Calls),
+            of_account(AccountSecret::Notices),
         ]
     }
 
@@ -209,7 +245,7 @@ mod tests {
     #[test]
     fn other_kinds_and_lengths_and_an_owned_key_ring_are_not_keys() {
         let mut unknown = one_of_each_kind()[1].encode();
-        unknown[16] = 13;
+        unknown[16] = 15;
         let mut owned_keyring = VaultKey::Keyring.encode();
         owned_keyring[20] = 1;
         let key = one_of_each_kind()[1].encode();

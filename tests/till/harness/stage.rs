@@ -22,6 +22,7 @@ use till::{
     NoteFiles, OnDisk, Operator, Package, ReservedAddress, SdkRate, SdkWrites, Service, ServiceParts, Shared,
     admin_endpoints, browser_pages, merchant_endpoints, sdk_endpoints,
 };
+use till_actors::acquirer::Connectors;
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::{AddressPolicy, WebhookDelivery};
@@ -30,7 +31,6 @@ use till_domain::apply::apply_rows;
 use till_domain::command::Caller;
 use till_domain::event::{Event, Mutation};
 use till_domain::ids::{IdPosition, MerchantId};
-use till_domain::merchant::AcquirerName;
 use till_domain::payment::Lifetimes;
 use till_domain::records::{AnyKey, AnyRow, MemoryRows};
 use till_domain::time::Millis;
@@ -292,7 +292,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
     let dependencies = Dependencies {
         store: Arc::clone(&store) as _,
         keyring: Arc::clone(&keyring),
-        acquirers: Acquirers::from([(AcquirerName::Sandbox, Arc::clone(&sandbox) as _)]),
+        acquirers: Acquirers::new(Arc::clone(&sandbox) as _, Connectors::new()),
         clock: Arc::clone(&clock) as _,
         security_codes: Arc::clone(&security_codes),
         webhooks: WebhookDelivery::in_memory(),
@@ -317,6 +317,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         security_codes,
         webhook_addresses: AddressPolicy::default(),
         sandbox,
+        public_url: None,
         last_used: Arc::new(LastUsed::read(Arc::clone(&notes) as _)),
         sdk_rate: SdkRate::new(NonZeroU32::MAX, "one address for one installation"),
         sdk_writes: SdkWrites::new(NonZeroU32::MAX, NonZeroU32::MAX),

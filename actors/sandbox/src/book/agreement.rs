@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use till_actors::acquirer::{NamedCall, PaymentStep, Reference};
+use till_domain::acquirer::AcquirerRef;
 use till_domain::command::AuthenticationResult;
 use till_domain::customer_action::{Authentication, AuthenticationStatus};
 use till_domain::failure::FailureCode;
 use till_domain::ids::{MerchantId, PayoutId};
-use till_domain::merchant::AcquirerName;
 use till_domain::payment::{CaptureMode, Payment, PaymentStatus};
 use till_domain::payout::{Payout, PayoutStatus};
 use till_domain::session::Instrument;
@@ -32,8 +32,8 @@ const OWN_PREFIX: &str = "sandbox:";
 macro_rules! acquirer_book {
     ($($book:ty),*) => {
         $(impl AcquirerBook for $book {
-            fn acquirer(&self) -> AcquirerName {
-                AcquirerName::Sandbox
+            fn acquirer(&self) -> AcquirerRef {
+                AcquirerRef::Sandbox
             }
 
             fn lines(&self) -> AcquirerLines<'_> {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use till_domain::acquirer::AcquirerRef;
 use till_domain::dispute::Dispute;
 use till_domain::effect::{Effect, EffectKind};
 use till_domain::ids::{DisputeId, MerchantId};
-use till_domain::merchant::AcquirerName;
 use till_domain::open_call::OpenCall;
 use till_domain::payment::Payment;
 use till_domain::payout::{Payout, PayoutStatus};
@@ -13,6 +13,7 @@ use till_domain::records::{Disputes, Effects, OpenEvidence, Payments, Payouts, R
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::Keyring;
 
+use super::super::acquirers::NotOpened;
 use crate::acquirer::AcquirerUnavailable;
 use crate::acquirer::security_codes::SecurityCodes;
 use crate::background::BackgroundRows;
@@ -41,6 +42,15 @@ impl From<Unreadable> for NoResult {
 impl From<AcquirerUnavailable> for NoResult {
     fn from(error: AcquirerUnavailable) -> NoResult {
         NoResult::Unanswered(error.to_string())
+    }
+}
+
+impl From<NotOpened> for NoResult {
+    fn from(error: NotOpened) -> NoResult {
+        match error {
+            NotOpened::Unreadable(error) => error.into(),
+            NotOpened::Missing(reason) => NoResult::Unanswered(reason.to_owned()),
+        }
     }
 }
 
@@ -73,7 +83,7 @@ impl OpenRows {
     }
 
     /// The acquirer that is called.
-    pub(crate) fn acquirer(&self) -> AcquirerName {
+    pub(crate) fn acquirer(&self) -> AcquirerRef {
         match self {
             OpenRows::Payment(_, payment) => payment.acquirer,
             OpenRows::Payout(payout) => payout.acquirer,

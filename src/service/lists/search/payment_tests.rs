@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use till_domain::acquirer::AcquirerRef;
 use till_domain::activity::Actor;
 use till_domain::apply::index_rows;
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, TokenUsage};
@@ -10,7 +11,7 @@ use till_domain::cursor::Cursor;
 use till_domain::customer::{Contact, Customer};
 use till_domain::effect::{Effect, EffectKind};
 use till_domain::ids::{CustomerId, IdPosition, PaymentId, RawId, RefundId, SessionId, TokenId, TransactionId};
-use till_domain::merchant::{AcquirerName, PaymentMethod};
+use till_domain::merchant::PaymentMethod;
 use till_domain::money::{AmountMinor, Currency, Money};
 use till_domain::payment::{Capture, Payment, PaymentStatus};
 use till_domain::records::{
@@ -112,7 +113,7 @@ fn payment(number: u64, dice: &mut Dice) -> Payment {
         customer_id: customer.map(customer_id),
         contact: Contact { email: customer.map(|number| shown_email(number, dice)), ..Contact::default() },
         capture,
-        ..Payment::of_session(id, session, AcquirerName::Sandbox, return_url, Millis(at))
+        ..Payment::of_session(id, session, AcquirerRef::Sandbox, return_url, Millis(at))
     }
 }
 

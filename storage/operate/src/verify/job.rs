@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use till_domain::acquirer::AcquirerRef;
 use till_domain::ids::MerchantId;
-use till_domain::merchant::AcquirerName;
 use till_storage::family::Family;
 use till_storage::rows::RowReader;
 use till_storage::vault::Keyring;
@@ -24,7 +24,7 @@ pub(super) struct Job<'a> {
     pub(super) keyring: &'a Arc<Keyring>,
     pub(super) options: &'a VerifyOptions,
     /// The acquirer whose book is compared with the payments, if there is one.
-    pub(super) acquirer: Option<AcquirerName>,
+    pub(super) acquirer: Option<AcquirerRef>,
     pub(super) compares_rows: bool,
     pub(super) faults: Faults,
     pub(super) progress: VerifyProgress,

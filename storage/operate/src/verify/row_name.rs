@@ -8,7 +8,7 @@ use till_domain::records::AnyKey;
 use till_storage::family::Family;
 use till_storage::keys::{HeadKey, JournalKey};
 use till_storage::shapes::{KeyParts, TableKind, decode_key};
-use till_storage::vault::{CardNumberOf, SubjectId, SubjectKind, VaultKey, WebhookSecretOf};
+use till_storage::vault::{AccountSecretOf, CardNumberOf, SubjectId, SubjectKind, VaultKey, WebhookSecretOf};
 
 /// Bytes shown of a digest, or of an unknown key.
 const SHOWN_BYTES: usize = 4;
@@ -85,6 +85,9 @@ fn of_vault(key: VaultKey) -> String {
         VaultKey::ApiKeySecret { merchant: _, key } => format!("text of {key}"),
         VaultKey::WebhookSecret { merchant: _, of: WebhookSecretOf { webhook_id, slot: _ } } => {
             format!("secret of {webhook_id}")
+        }
+        VaultKey::AccountSecret { merchant: _, of: AccountSecretOf { acquirer_id, secret: _ } } => {
+            format!("secret of {acquirer_id}")
         }
     }
 }

@@ -81,7 +81,8 @@ const fn merchant_of(key: VaultKey) -> Option<MerchantId> {
         VaultKey::CardNumber { merchant, of: _ }
         | VaultKey::SubjectKey { merchant, subject: _ }
         | VaultKey::ApiKeySecret { merchant, key: _ }
-        | VaultKey::WebhookSecret { merchant, of: _ } => Some(merchant),
+        | VaultKey::WebhookSecret { merchant, of: _ }
+        | VaultKey::AccountSecret { merchant, of: _ } => Some(merchant),
     }
 }
 
@@ -93,5 +94,6 @@ fn open(key: VaultKey, value: &[u8], job: &Job<'_>) -> Result<(), SealedError> {
         VaultKey::SubjectKey { merchant, subject } => job.keyring.open_subject_key(merchant, subject, value).map(drop),
         VaultKey::ApiKeySecret { merchant, key } => job.keyring.open_api_key_secret(merchant, key, value).map(drop),
         VaultKey::WebhookSecret { merchant, of } => job.keyring.open_webhook_secret(merchant, of, value).map(drop),
+        VaultKey::AccountSecret { merchant, of } => job.keyring.open_account_secret(merchant, of, value).map(drop),
     }
 }

@@ -32,8 +32,8 @@ use till_storage::journal::{Append, AppendVerdict, BatchId, Epoch, Head, Journal
 use till_storage::rows::{RowRange, RowStore, RowWrite, RowWrites, ScanDirection};
 use till_storage::shapes::{self, KeyParts, MerchantPersonal, MerchantReader, TableKind};
 use till_storage::vault::{
-    CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey, WEBHOOK_SECRET_LEN, WebhookSecretBytes,
-    WebhookSecretOf,
+    AccountSecretOf, CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey, WEBHOOK_SECRET_LEN,
+    WebhookSecretBytes, WebhookSecretOf,
 };
 
 const START: Millis = Millis(1_750_000_000_000);
@@ -433,6 +433,14 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
             VaultWrite::ForgetKeyText(key) => (VaultKey::ApiKeySecret { merchant, key }, None),
             VaultWrite::ForgetWebhookSecret(webhook_id, slot) => {
                 (VaultKey::WebhookSecret { merchant, of: WebhookSecretOf { webhook_id, slot } }, None)
+            }
+            VaultWrite::KeepAccountSecret(acquirer_id, secret) => {
+                let of = AccountSecretOf { acquirer_id, secret };
+                let value = self.keyring.seal_account_secret(merchant, of, "sk_test_secret").expect("randomness");
+                (VaultKey::AccountSecret { merchant, of }, Some(value))
+            }
+            VaultWrite::ForgetAccountSecret(acquirer_id, secret) => {
+                (VaultKey::AccountSecret { merchant, of: AccountSecretOf { acquirer_id, secret } }, None)
             }
             VaultWrite::KeepWebhookSecret(webhook_id, slot) => {
                 let of = WebhookSecretOf { webhook_id, slot };

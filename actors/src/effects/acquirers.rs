@@ -1,0 +1,126 @@
+//! The acquirers that are called: the sandbox, and merchants' accounts. An account is opened from its row and the vault
+//! when it is first needed, and again when its row has changed.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use till_domain::acquirer::{AccountSecret, AcquirerAccount, AcquirerName, AcquirerRef};
+use till_domain::ids::{AcquirerId, MerchantId};
+use till_domain::records::{AcquirerAccounts, Rows, Unreadable};
+use till_storage::rows::RowReader;
+use till_storage::shapes::MerchantReader;
+use till_storage::vault::AccountSecretOf;
+use zeroize::Zeroizing;
+
+use crate::acquirer::{
+    AccountSecrets, AccountStandings, Acquirer, Connectors, LateAnswers, OpenedAccount, TrialError, TriedAccount,
+};
+
+/// The time after which a trial of a secret has no answer: that of a look-up.
+const TRIAL_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The acquirers that can be called. Clones share everything.
+#[derive(Clone)]
+pub struct Acquirers(Arc<Shared>);
+
+struct Shared {
+    sandbox: Arc<dyn Acquirer>,
+    connectors: Connectors,
+    open: Mutex<BTreeMap<(MerchantId, AcquirerId), Open>>,
+    late_answers: OnceLock<LateAnswers>,
+    standings: AccountStandings,
+}
+
+/// An account that was opened as its row was then.
+struct Open {
+    account: AcquirerAccount,
+    acquirer: Arc<dyn Acquirer>,
+}
+
+/// The reason why an acquirer cannot be called now.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotOpened {
+    /// The row or a secret of the account cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// There is no such account, or no connector to its acquirer.
+    #[error("{0}")]
+    Missing(&'static str),
+}
+
+impl Acquirers {
+    /// The sandbox, and the connectors to all others.
+    #[must_use]
+    pub fn new(sandbox: Arc<dyn Acquirer>, connectors: Connectors) -> Acquirers {
+        let (open, late_answers, standings) = (Mutex::default(), OnceLock::new(), AccountStandings::default());
+        Acquirers(Arc::new(Shared { sandbox, connectors, open, late_answers, standings }))
+    }
+
+    /// What this process knows of accounts.
+    #[must_use]
+    pub fn standings(&self) -> &AccountStandings {
+        &self.0.standings
+    }
+
+    /// Tries a secret by a call that changes nothing.
+    ///
+    /// # Errors
+    /// [`TrialError`]: the secret is refused, or there is no answer in time.
+    pub async fn check(&self, name: AcquirerName, secret: Zeroizing<String>) -> Result<TriedAccount, TrialError> {
+        let no_answer = |reason: &str| TrialError::NoAnswer { reason: reason.to_owned() };
+        let connector = self.0.connectors.get(&name).ok_or_else(|| no_answer("there is no connector to it"))?;
+        let tried = tokio::time::timeout(TRIAL_TIMEOUT, connector.check(secret)).await;
+        tried.unwrap_or_else(|_| Err(no_answer("it took too long")))
+    }
+
+    /// Closes an account that was removed.
+    pub fn close(&self, merchant_id: MerchantId, id: AcquirerId) {
+        self.0.open.lock().remove(&(merchant_id, id));
+    }
+
+    /// Registers the receiver of late answers, of accounts that are opened later, too.
+    pub(crate) fn send_late_answers(&self, to: LateAnswers) {
+        self.0.sandbox.send_late_answers(to.clone());
+        let _already_registered = self.0.late_answers.set(to);
+    }
+
+    /// The acquirer of a payment or payout of the reader's merchant.
+    pub(crate) fn of<R: RowReader>(
+        &self,
+        acquirer: AcquirerRef,
+        rows: &MerchantReader<R>,
+    ) -> Result<Arc<dyn Acquirer>, NotOpened> {
+        let AcquirerRef::Account(name, id) = acquirer else { return Ok(Arc::clone(&self.0.sandbox)) };
+        let key = (rows.merchant_id(), id);
+        let account = rows.get::<AcquirerAccounts>(id)?;
+        let mut open = self.0.open.lock();
+        let Some(account) = account else {
+            open.remove(&key);
+            return Err(NotOpened::Missing("the account was removed"));
+        };
+        if let Some(found) = open.get(&key).filter(|found| found.account == account) {
+            return Ok(Arc::clone(&found.acquirer));
+        }
+        let connector = self.0.connectors.get(&name).ok_or(NotOpened::Missing("there is no connector to it"))?;
+        let secrets = read_secrets(&account, rows)?;
+        let acquirer = connector.open(OpenedAccount { merchant_id: key.0, account: account.clone(), secrets });
+        if let Some(late_answers) = self.0.late_answers.get() {
+            acquirer.send_late_answers(late_answers.clone());
+        }
+        open.insert(key, Open { account, acquirer: Arc::clone(&acquirer) });
+        Ok(acquirer)
+    }
+}
+
+/// The secrets of an account. They may be newer than its row: then the row is read again with the next call.
+fn read_secrets<R: RowReader>(
+    account: &AcquirerAccount,
+    rows: &MerchantReader<R>,
+) -> Result<AccountSecrets, NotOpened> {
+    let read = |secret| rows.account_secret(AccountSecretOf { acquirer_id: account.id, secret });
+    let calls = read(AccountSecret::Calls)?.ok_or(NotOpened::Missing("the vault has no secret of the account"))?;
+    let notices = if account.has_webhook_secret { read(AccountSecret::Notices)? } else { None };
+    Ok(AccountSecrets { calls: Some(calls), notices })
+}

@@ -1,0 +1,177 @@
+//! Accounts at acquirers: opened from their rows and the vault, and opened anew with other secrets.
+
+use till_actors::Secret;
+use till_actors::acquirer::{AccountSecrets, TrialError, TriedAccount};
+use till_domain::acquirer::{AccountMode, AccountSecret, AcquirerName, AcquirerRef, CardEntry};
+use till_domain::command::{AcquirerChange, AddAcquirer, Caller, Command, KnownAccount, PublicAddress, UpdateAcquirer};
+use till_domain::event::Answer;
+use till_domain::ids::AcquirerId;
+use till_domain::merchant::{Integration, PaymentMethod};
+use till_domain::payment::PaymentStatus;
+use till_domain::text::Name;
+use till_storage::family::Family;
+use till_storage::vault::{AccountSecretOf, VaultKey};
+use zeroize::Zeroizing;
+
+use crate::acquirer::CallTreatment;
+use crate::shop::{TestShop, by};
+use crate::world::{EngineWorld, done, eventually};
+
+const FIRST: &str = "sk_test_first_0123456789";
+const NEXT: &str = "sk_test_next_0123456789";
+const OF_NOTICES: &str = "whsec_0123456789";
+
+fn known() -> KnownAccount {
+    let secret_hint = "sk_test_...6789".to_owned();
+    KnownAccount { mode: AccountMode::Test, account: Some("acct_1".to_owned()), secret_hint }
+}
+
+fn secrets(calls: &str, notices: Option<&str>) -> Secret {
+    let text = |text: &str| Zeroizing::new(text.to_owned());
+    Secret::OfAccount(AccountSecrets { calls: Some(text(calls)), notices: notices.map(text) })
+}
+
+impl EngineWorld {
+    async fn change_account(&self, shop: &TestShop, change: AcquirerChange, secret: Option<Secret>) -> Answer {
+        let request = by(Caller::Operator, Command::ChangeAcquirer(change));
+        done(self.engine.submit(shop.merchant_id, request, secret).await)
+    }
+
+    /// A merchant whose cards are at an account.
+    async fn with_account() -> (EngineWorld, TestShop, AcquirerId) {
+        let (world, shop) = EngineWorld::with_shop().await;
+        let command = AddAcquirer {
+            acquirer: AcquirerName::Stripe,
+            name: Name::new("Bangkok").expect("a name"),
+            known: known(),
+            card_entry: CardEntry::Number,
+            has_webhook_secret: true,
+        };
+        let secrets = secrets(FIRST, Some(OF_NOTICES));
+        let Answer::Acquirer(id) = world.change_account(&shop, AcquirerChange::Add(command), Some(secrets)).await
+        else {
+            panic!("no account was added")
+        };
+        let acquirer = AcquirerRef::Account(AcquirerName::Stripe, id);
+        world.configure_cards(&shop, acquirer).await;
+        (world, shop, id)
+    }
+
+    async fn configure_cards(&self, shop: &TestShop, acquirer: AcquirerRef) {
+        let integration = Integration { acquirer, ..Integration::initial() };
+        let command = Command::ConfigurePaymentMethod(PaymentMethod::Card, integration, PublicAddress::Https);
+        done(self.submit(shop.merchant_id, by(Caller::Operator, command)).await);
+    }
+
+    fn vault_has(&self, shop: &TestShop, acquirer_id: AcquirerId) -> bool {
+        let merchant = shop.merchant_id;
+        let key = |secret| VaultKey::AccountSecret { merchant, of: AccountSecretOf { acquirer_id, secret } }.encode();
+        let keys = [key(AccountSecret::Calls), key(AccountSecret::Notices)];
+        self.store.dump(Family::Vault).iter().any(|(found, _)| keys.iter().any(|key| found.as_slice() == key))
+    }
+
+    fn calls_with(&self, secret: &str) -> Vec<String> {
+        let opened = self.connector.opened().into_iter().filter(|opened| opened.secrets.0 == secret);
+        opened.flat_map(|opened| opened.script.calls_made()).collect()
+    }
+}
+
+#[actix_rt::test]
+async fn a_payment_is_made_at_its_account_which_is_opened_once() {
+    let (world, shop, id) = EngineWorld::with_account().await;
+    assert!(world.connector.opened().is_empty(), "nothing is opened before it is needed");
+    for _ in 0..2 {
+        let answer = world.pay(&shop, |initiate| initiate).await;
+        let payment = world.settles_down_as(&shop, answer, PaymentStatus::Successful).await;
+        assert_eq!(payment.acquirer, AcquirerRef::Account(AcquirerName::Stripe, id));
+    }
+    let [opened] = &world.connector.opened()[..] else { panic!("it is opened once") };
+    assert_eq!(opened.acquirer_id, id);
+    assert_eq!(opened.secrets, (FIRST.to_owned(), Some(OF_NOTICES.to_owned())));
+    assert_eq!((opened.script.calls(), world.script.calls()), (2, 0), "the sandbox is not called");
+}
+
+#[actix_rt::test]
+async fn a_call_without_answer_is_repeated_with_the_secret_that_came_meanwhile() {
+    let (world, shop, id) = EngineWorld::with_account().await;
+    let settled = world.pay(&shop, |initiate| initiate).await;
+    world.settles_down_as(&shop, settled, PaymentStatus::Successful).await;
+    let script = world.connector.opened()[0].script.clone();
+    script.do_not_answer(Some(shop.merchant_id));
+    let waiting = world.pay(&shop, |initiate| initiate).await;
+    eventually("it is called", || script.calls() > 1).await;
+    let update = UpdateAcquirer {
+        acquirer_id: id,
+        name: None,
+        known: Some(known()),
+        card_entry: None,
+        has_webhook_secret: false,
+    };
+    world.change_account(&shop, AcquirerChange::Update(update), Some(secrets(NEXT, None))).await;
+    world.clock.pass_seconds(60);
+    world.settles_down_as(&shop, waiting, PaymentStatus::Successful).await;
+    let opened: Vec<_> = world.connector.opened().into_iter().map(|opened| opened.secrets).collect();
+    let of = |secret: &str| (secret.to_owned(), Some(OF_NOTICES.to_owned()));
+    assert_eq!(opened, [of(FIRST), of(NEXT)], "the secret of notices stays");
+    assert_eq!(world.calls_with(NEXT).len(), 1);
+}
+
+#[actix_rt::test]
+async fn a_call_under_way_keeps_its_secret() {
+    let (world, shop, id) = EngineWorld::with_account().await;
+    let first = world.pay(&shop, |initiate| initiate).await;
+    world.settles_down_as(&shop, first, PaymentStatus::Successful).await;
+    let script = world.connector.opened()[0].script.clone();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    script.next([CallTreatment::After(Box::new(move || released.recv().expect("it is released")))]);
+    let under_way = world.pay(&shop, |initiate| initiate).await;
+    eventually("the call is under way", || script.calls() == 2).await;
+    let update = UpdateAcquirer {
+        acquirer_id: id,
+        name: None,
+        known: Some(known()),
+        card_entry: None,
+        has_webhook_secret: false,
+    };
+    world.change_account(&shop, AcquirerChange::Update(update), Some(secrets(NEXT, None))).await;
+    release.send(()).expect("it waits");
+    world.settles_down_as(&shop, under_way, PaymentStatus::Successful).await;
+    assert_eq!((script.calls(), world.calls_with(NEXT).len()), (2, 0));
+}
+
+#[actix_rt::test]
+async fn payments_go_on_at_their_account_after_a_restart() {
+    let (world, shop, id) = EngineWorld::with_account().await;
+    let answer = world.pay(&shop, |initiate| initiate.authorize_only()).await;
+    world.settles_down_as(&shop, answer, PaymentStatus::Authorized).await;
+    let world = world.restart();
+    world.configure_cards(&shop, AcquirerRef::Sandbox).await;
+    let answer = world.pay(&shop, |initiate| initiate).await;
+    let payment = world.settles_down_as(&shop, answer, PaymentStatus::Successful).await;
+    assert_eq!(payment.acquirer, AcquirerRef::Sandbox);
+    assert!(world.connector.opened().iter().all(|opened| opened.acquirer_id == id));
+}
+
+#[actix_rt::test]
+async fn a_removed_account_leaves_no_secret() {
+    let (world, shop, id) = EngineWorld::with_account().await;
+    world.configure_cards(&shop, AcquirerRef::Sandbox).await;
+    assert!(world.vault_has(&shop, id));
+    assert_eq!(world.change_account(&shop, AcquirerChange::Remove(id), None).await, Answer::Changed(true));
+    assert!(!world.vault_has(&shop, id));
+}
+
+#[actix_rt::test]
+async fn a_secret_is_tried_by_the_connector_of_its_acquirer() {
+    let world = EngineWorld::start();
+    let tried = TriedAccount { account: "acct_1".to_owned(), mode: AccountMode::Live };
+    world.connector.answer_trials(FIRST, Ok(tried.clone()));
+    world.connector.answer_trials(NEXT, Err(TrialError::Refused));
+    let check = |name, secret: &str| world.engine.acquirers().check(name, Zeroizing::new(secret.to_owned()));
+    assert_eq!(check(AcquirerName::Stripe, FIRST).await, Ok(tried));
+    assert_eq!(check(AcquirerName::Stripe, NEXT).await, Err(TrialError::Refused));
+    let unanswered = check(AcquirerName::Stripe, OF_NOTICES).await;
+    assert!(matches!(unanswered, Err(TrialError::NoAnswer { .. })), "{unanswered:?}");
+    let unconnected = check(AcquirerName::Sandbox, FIRST).await;
+    assert!(matches!(unconnected, Err(TrialError::NoAnswer { .. })), "{unconnected:?}");
+}

@@ -1,0 +1,68 @@
+//! A connector that follows a script, and remembers which secrets it was given.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use till_actors::acquirer::{Acquirer, Connector, OpenedAccount, TrialAnswer, TrialError, TriedAccount};
+use till_domain::ids::AcquirerId;
+use till_sandbox::SandboxAcquirer;
+use till_sandbox::book::MemoryBook;
+use zeroize::Zeroizing;
+
+use crate::acquirer::{ScriptHandle, ScriptedAcquirer};
+
+/// An account that the engine opened.
+#[derive(Clone)]
+pub(crate) struct OpenedScript {
+    pub(crate) acquirer_id: AcquirerId,
+    /// The secrets for calls and for notices.
+    pub(crate) secrets: (String, Option<String>),
+    /// The script of its acquirer.
+    pub(crate) script: ScriptHandle,
+}
+
+#[derive(Default)]
+struct Connections {
+    /// The answers to trials, by secret. A secret that is missing here gets no answer.
+    trials: BTreeMap<String, Result<TriedAccount, TrialError>>,
+    opened: Vec<OpenedScript>,
+}
+
+/// A connector; clones are the same one.
+#[derive(Clone, Default)]
+pub(crate) struct ScriptedConnector(Arc<Mutex<Connections>>);
+
+impl ScriptedConnector {
+    pub(crate) fn answer_trials(&self, secret: &str, answer: Result<TriedAccount, TrialError>) {
+        self.connections().trials.insert(secret.to_owned(), answer);
+    }
+
+    /// The accounts that were opened so far, in order.
+    pub(crate) fn opened(&self) -> Vec<OpenedScript> {
+        self.connections().opened.clone()
+    }
+
+    fn connections(&self) -> MutexGuard<'_, Connections> {
+        self.0.lock().expect("no test panics with the script in hand")
+    }
+}
+
+impl Connector for ScriptedConnector {
+    fn check(&self, secret: Zeroizing<String>) -> TrialAnswer {
+        let found = self.connections().trials.get(secret.as_str()).cloned();
+        Box::pin(async move { found.unwrap_or(Err(TrialError::NoAnswer { reason: "on purpose".to_owned() })) })
+    }
+
+    fn open(&self, opened: OpenedAccount) -> Arc<dyn Acquirer> {
+        let script = ScriptHandle::default();
+        let text = |secret: &Option<Zeroizing<String>>| secret.as_ref().map(|text| text.as_str().to_owned());
+        let secrets = (text(&opened.secrets.calls).expect("it is there"), text(&opened.secrets.notices));
+        self.connections().opened.push(OpenedScript {
+            acquirer_id: opened.account.id,
+            secrets,
+            script: script.clone(),
+        });
+        let sandbox = Arc::new(SandboxAcquirer::start(MemoryBook::new()).expect("a thread"));
+        Arc::new(ScriptedAcquirer { sandbox, script })
+    }
+}
