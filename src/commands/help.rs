@@ -18,6 +18,7 @@ const GROUPS: [Group; 6] = [
             "installation",
             "payment",
             "payment-method",
+            "acquirer",
             "balance",
             "topup",
             "invoice",

@@ -1,5 +1,8 @@
 //! The operator's calls as commands, which follow from the declarations of `/admin`.
 
+use std::{fs, io};
+
+use anyhow::Context;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, FromArgMatches, Subcommand, value_parser};
 use serde_json::{Value, json};
@@ -14,13 +17,14 @@ use crate::endpoints::admin;
 
 /// The subjects of commands, as the help describes them. A call such as `create-merchant` of another subject is no
 /// command `till merchant create` here: it has a command of its own, or none.
-const SUBJECTS: [(&str, &str); 12] = [
+const SUBJECTS: [(&str, &str); 13] = [
     ("merchant", "Merchants"),
     ("clock", "Test clocks of merchants"),
     ("key", "API keys"),
     ("payment", "Payments of any merchant"),
     ("installation", "Installations of the SDK"),
     ("payment-method", "Payment methods of a merchant"),
+    ("acquirer", "Accounts of a merchant at acquirers"),
     ("balance", "Balances"),
     ("topup", "Top-ups"),
     ("invoice", "Invoices"),
@@ -41,8 +45,14 @@ const BY_KEY: [&str; 2] = ["find-key", "revoke-key"];
 /// Arguments of which a call of `find-payments` has exactly one.
 const CLUES: [&str; 3] = ["payment_id", "external_id", "last_digits"];
 
-/// An argument that is a flag: it is given, or left out.
-const FLAG: &str = "test_clock";
+/// Arguments that are flags: they are given, or left out.
+const FLAGS: [&str; 2] = ["test_clock", "unchecked"];
+
+/// Arguments that are read from a file: what is given on a command line is seen by others.
+const FROM_FILES: [&str; 2] = ["secret", "webhook_secret"];
+
+/// The name of a file for a line of standard input.
+const STANDARD_INPUT: &str = "-";
 
 /// The note at the merchant of a key, which is found by the key.
 const DEFAULT_OWNER: &str = "[default: the one that has the key]";
@@ -109,11 +119,16 @@ fn as_json() -> Arg {
 fn option(call: &str, argument: &'static Argument) -> Arg {
     let is_unnamed = BY_KEY.contains(&call) && argument.name == "key_id";
     let is_found = call == "revoke-key" && argument.name == "merchant_id";
+    if FROM_FILES.contains(&argument.name) {
+        let file = Arg::new(argument.name).long(format!("{}-file", argument.name.replace('_', "-"))).value_name("FILE");
+        let help = format!("{} [from this file, or - for a line of standard input]", help(argument));
+        return file.required(argument.required).help(help);
+    }
     let option = Arg::new(argument.name).long(argument.name.replace('_', "-")).value_name(argument.name.to_uppercase());
     let option = option.required(argument.required && !is_unnamed && !is_found);
     let option = option.help(if is_found { format!("{} {DEFAULT_OWNER}", help(argument)) } else { help(argument) });
     match argument.value_type {
-        ValueType::Boolean if argument.name == FLAG => option.action(ArgAction::SetTrue),
+        ValueType::Boolean if FLAGS.contains(&argument.name) => option.action(ArgAction::SetTrue),
         ValueType::Boolean => option.value_parser(value_parser!(bool)).value_name("BOOL"),
         ValueType::Integer(_) => option.value_parser(value_parser!(u64)),
         _ => option,
@@ -141,7 +156,7 @@ fn table(call: &str) -> Option<Table> {
 fn value(matches: &ArgMatches, argument: &Argument) -> Value {
     let name = argument.name;
     match argument.value_type {
-        ValueType::Boolean if name == FLAG => json!(matches.get_flag(name).then_some(true)),
+        ValueType::Boolean if FLAGS.contains(&name) => json!(matches.get_flag(name).then_some(true)),
         ValueType::Boolean => json!(matches.get_one::<bool>(name)),
         ValueType::Integer(_) => json!(matches.get_one::<u64>(name)),
         _ => json!(matches.get_one::<String>(name)),
@@ -206,6 +221,11 @@ pub(super) fn operate(configuration: &Configuration, call: &OperatorCall) -> any
     let client = AdminClient::of(configuration, Secrets::find_admin_token(configuration)?)?;
     let OperatorCall { endpoint, idempotency_key, table, .. } = call;
     let mut body = call.body.clone();
+    for name in FROM_FILES {
+        if let Some(file) = body[name].as_str().map(str::to_owned) {
+            body[name] = read_secret(&file)?.into();
+        }
+    }
     if *endpoint == "revoke-key" && body["merchant_id"].is_null() {
         let key = client.call_admin("find-key", &json!({ "key_id": body["key_id"] }), None)?;
         body["merchant_id"] = key["merchant_id"].clone();
@@ -218,6 +238,18 @@ pub(super) fn operate(configuration: &Configuration, call: &OperatorCall) -> any
         (answer, None) => print(&serde_json::to_string_pretty(&answer)?),
     };
     Ok(if has_kept_a_file { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The text of a file, or the next line of standard input, without the end of the line.
+fn read_secret(file: &str) -> anyhow::Result<String> {
+    let mut text = String::new();
+    if file == STANDARD_INPUT {
+        io::stdin().read_line(&mut text).context("failed to read standard input")?;
+    } else {
+        text = fs::read_to_string(file).with_context(|| format!("failed to read {file}"))?;
+    }
+    text.truncate(text.trim_end().len());
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -259,6 +291,17 @@ mod tests {
                     true --authorizes-without-capture false",
                 "configure-payment-method",
             ),
+            (
+                "till acquirer add --merchant-id mer_1 --acquirer stripe --name A --secret-file - --unchecked",
+                "add-acquirer",
+            ),
+            ("till acquirer find --merchant-id mer_1 --acquirer-id acq_1", "find-acquirer"),
+            ("till acquirer list --merchant-id mer_1", "list-acquirers"),
+            (
+                "till acquirer update --merchant-id mer_1 --acquirer-id acq_1 --webhook-secret-file /w",
+                "update-acquirer",
+            ),
+            ("till acquirer remove --merchant-id mer_1 --acquirer-id acq_1", "remove-acquirer"),
             ("till balance open --merchant-id mer_1", "open-balance"),
             ("till topup add --merchant-id mer_1 --amount 100", "add-topup"),
             ("till invoice charge --merchant-id mer_1 --amount 100", "charge-invoice"),
@@ -274,6 +317,16 @@ mod tests {
         ] {
             assert_eq!(request(line).endpoint, endpoint, "{line}");
         }
+    }
+
+    #[test]
+    fn a_secret_is_read_from_a_file_and_is_no_argument() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("secret");
+        fs::write(&file, "sk_test_EXAMPLE\n").expect("a file");
+        assert_eq!(read_secret(&file.display().to_string()).expect("it is there"), "sk_test_EXAMPLE");
+        let line = "till acquirer add --merchant-id mer_1 --acquirer stripe --name A --secret sk_test_EXAMPLE";
+        assert!(Arguments::try_parse_from(line.split(' ')).is_err());
     }
 
     #[test]

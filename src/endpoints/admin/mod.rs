@@ -1,6 +1,7 @@
 //! `/admin/...`: calls of the operator, with the admin token.
 
 mod about_merchant;
+mod acquirers;
 mod balances;
 mod identifier;
 mod checkpoints;
@@ -34,13 +35,14 @@ use crate::access::Operator;
 use crate::service::Shared;
 
 /// The endpoints of `/admin` that use the service, by their files.
-const ENDPOINTS: [Endpoints<Operator>; 15] = [
+const ENDPOINTS: [Endpoints<Operator>; 16] = [
     merchants::ENDPOINTS,
     test_clock::ENDPOINTS,
     keys::ENDPOINTS,
     payments::ENDPOINTS,
     installations::ENDPOINTS,
     payment_methods::ENDPOINTS,
+    acquirers::ENDPOINTS,
     balances::ENDPOINTS,
     payouts::ENDPOINTS,
     refunds::ENDPOINTS,

@@ -123,7 +123,7 @@ fn bill_parts(text: &str) -> Option<(&str, &str)> {
 }
 
 fn is_time_place(place: &str) -> bool {
-    place.ends_with("_at") || place.ends_with("/since")
+    place.ends_with("_at") || place.ends_with("since")
 }
 
 /// True for counts of the status, which depend on the pace of the calls.

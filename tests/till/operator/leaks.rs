@@ -22,6 +22,11 @@ const NAME: &str = "Wilhelmina Quuxley";
 const HOLDER: &str = "Zachariah Holderby";
 /// A card number that is typed into other fields, as digits and as people write it.
 const TYPED: [&str; 2] = ["5425233430109903", "5425 2334 3010 9903"];
+/// Secrets of an account at an acquirer: the first ones, and those that replace them.
+const ACCOUNT_SECRETS: [[&str; 2]; 2] = [
+    ["sk_test_Quuxley5520Holderby1a", "whsec_Quuxley5520Holderby2b"],
+    ["rk_test_Quuxley5520Holderby3c", "whsec_Quuxley5520Holderby4d"],
+];
 /// A value that the search must find: else the search would prove nothing.
 const CONTROL: &str = "control-reference-5520";
 
@@ -168,6 +173,32 @@ fn checkout_secret(server: &Server, shop: &Shop) -> String {
     reference.split_once('.').expect("an id and a secret").1.to_owned()
 }
 
+/// Calls about an account at an acquirer with its secrets, well and badly.
+fn account(server: &Server, shop: &Shop) -> Vec<String> {
+    let [[secret, of_notices], [next, next_of_notices]] = ACCOUNT_SECRETS;
+    let body = json!({
+        "merchant_id": shop.merchant_id, "acquirer": "stripe", "name": "Bangkok", "secret": secret,
+        "webhook_secret": of_notices, "unchecked": true,
+    });
+    let client = server.admin_client().idempotency_key("one account");
+    let id = client.post("/admin/add-acquirer", &body).id();
+    let mut answers = vec![client.post("/admin/add-acquirer", &body).body.to_string()];
+    let named = json!({ "merchant_id": shop.merchant_id, "acquirer_id": id });
+    let change = json!({ "secret": next, "webhook_secret": next_of_notices, "unchecked": true });
+    for (endpoint, more) in [
+        ("add-acquirer", merged(&body, &json!({ "unchecked": false }))),
+        ("add-acquirer", merged(&body, &json!({ "acquirer": secret, "name": [secret], "unchecked": of_notices }))),
+        ("add-acquirer", merged(&body, &json!({ "secret": format!("a {secret}"), "webhook_secret": [of_notices] }))),
+        ("update-acquirer", merged(&named, &json!({ "secret": next }))),
+        ("update-acquirer", merged(&named, &change)),
+        ("find-acquirer", named.clone()),
+        ("list-acquirers", json!({ "merchant_id": shop.merchant_id })),
+    ] {
+        answers.push(server.admin(endpoint, &more).body.to_string());
+    }
+    answers
+}
+
 /// Card numbers in every field that is stored in clear: the call, and the faulty argument.
 fn typed(server: &Server, shop: &Shop, number: &str) -> Vec<String> {
     let (session, merchant) = (shop.session(1_000), json!({ "merchant_id": shop.merchant_id }));
@@ -225,13 +256,14 @@ fn no_card_code_customer_or_key_is_in_a_log_or_a_file() {
     let secret = checkout_secret(&server, &shop);
     let mut answers = session(&server, &shop, 1);
     TYPED.iter().for_each(|number| answers.extend(typed(&server, &shop, number)));
+    answers.extend(account(&server, &shop));
     let metrics = server.metrics();
     let vault_key = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
     let keys = [shop.key.as_str(), kept.as_str(), "admin-token-of-a-test", vault_key];
     let dashed = TYPED[1].replace(' ', "-");
     let personal =
         [NUMBERS[0], NUMBERS[1], TYPED[0], TYPED[1], &dashed, EMAIL, MOBILE, NAME, "Wilhelmina", HOLDER, "Holderby"];
-    let secrets = [keys.as_slice(), &personal, &[&secret]].concat();
+    let secrets = [keys.as_slice(), &personal, &[&secret], ACCOUNT_SECRETS.as_flattened()].concat();
     WrittenTexts::answered(metrics, answers).is_clean(&secrets);
     server.kill();
     let written = WrittenTexts::of(server.data(), &log);

@@ -1,5 +1,6 @@
 //! The work of the operator: calls, commands, configuration, secrets, and monitoring of the server.
 
+mod acquirers;
 mod archive;
 mod archive_guide;
 mod calls;

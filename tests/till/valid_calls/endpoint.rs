@@ -8,9 +8,11 @@ use super::values::values_of;
 const LOOK_UPS: [&str; 9] =
     ["find-", "list-", "get-", "retrieve-", "check-", "discover-", "balance-", "available-", "status"];
 
-/// Optional arguments that a valid call has: of these endpoints, one of several must be given.
-const ONE_OF_SEVERAL: [(&str, &str); 5] = [
+/// Optional arguments that a valid call has: of these endpoints, one of several must be given, or none can be tried.
+const ONE_OF_SEVERAL: [(&str, &str); 7] = [
     ("redeliver-webhook", "since"),
+    ("add-acquirer", "unchecked"),
+    ("update-acquirer", "unchecked"),
     ("add-contact", "contact_name"),
     ("find-payments", "last_digits"),
     ("find-payments", "created_at"),

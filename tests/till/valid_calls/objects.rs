@@ -9,9 +9,13 @@ use crate::pages::browser::{by_method, challenged, enable};
 /// A placeholder, the function that makes its object, and the one that says whether the object is not used up.
 type FixtureObject = (&'static str, fn(&Fixture) -> String, fn(&Fixture, &str) -> bool);
 
-pub(super) static OBJECTS: [FixtureObject; 38] = [
+pub(super) static OBJECTS: [FixtureObject; 42] = [
     ("@merchant@", |it| it.shop.merchant_id.clone(), always),
     ("@other@", |it| merchant(it, &json!({ "name": "Other" })), always),
+    ("@fresh-merchant@", |it| merchant(it, &json!({ "name": "Fresh" })), never),
+    ("@with-acquirers@", |it| merchant(it, &json!({ "name": "With accounts" })), always),
+    ("@acquirer@", acquirer, has_acquirer),
+    ("@spare-acquirer@", acquirer, has_acquirer),
     ("@tested@", |it| merchant(it, &json!({ "name": "Tested", "test_clock": true })), always),
     ("@soon@", soon, never),
     ("@installation@", |it| it.shop.installation_id.clone(), always),
@@ -121,6 +125,18 @@ fn about_merchant(it: &Fixture, endpoint: &str, more: &Value) -> ApiAnswer {
 
 fn merchant(it: &Fixture, more: &Value) -> String {
     it.server.admin("create-merchant", &merged(&json!({ "currency": "THB" }), more)).id()
+}
+
+/// An account at an acquirer.
+fn acquirer(it: &Fixture) -> String {
+    let account = json!({ "merchant_id": it.object("@with-acquirers@"), "acquirer": "stripe", "name": "A",
+        "secret": "sk_test_EXAMPLE000000000000000000", "unchecked": true });
+    it.server.admin("add-acquirer", &account).id()
+}
+
+fn has_acquirer(it: &Fixture, id: &str) -> bool {
+    let named = json!({ "merchant_id": it.object("@with-acquirers@"), "acquirer_id": id });
+    it.server.admin("find-acquirer", &named).status == 200
 }
 
 /// An hour from now by the clock of a merchant.

@@ -21,6 +21,8 @@ fn texts_of(endpoint: &str, name: &str) -> &'static [&'static str] {
     match name {
         "merchant_id" if matches!(endpoint, "suspend-merchant" | "resume-merchant") => &["@other@"],
         "merchant_id" if endpoint == "advance-clock" => &["@tested@"],
+        "merchant_id" if endpoint == "add-acquirer" => &["@fresh-merchant@"],
+        "merchant_id" if endpoint.contains("-acquirer") => &["@with-acquirers@"],
         "merchant_id" => &["@merchant@"],
         "to" => &["=@soon@", "=0"],
         "installation_id" if matches!(endpoint, "update-installation" | "remove-installation") => {
@@ -120,7 +122,13 @@ fn texts_of(endpoint: &str, name: &str) -> &'static [&'static str] {
         "installment_plan_id" => &["sandbox_3_months"],
         "identifier" => &["https://shop.example"],
         "time_zone" => &["Asia/Bangkok"],
-        "acquirer" => &["sandbox"],
+        "acquirer" if endpoint == "add-acquirer" => &["stripe"],
+        "acquirer" => &["sandbox", "acq_01h455vb4pex5vsknk084sn02q"],
+        "acquirer_id" if endpoint == "remove-acquirer" => &["@spare-acquirer@", "@acquirer@"],
+        "acquirer_id" => &["@acquirer@", "acq_01h455vb4pex5vsknk084sn02q"],
+        "secret" | "webhook_secret" => &["sk_test_EXAMPLE000000000000000000"],
+        // There is nobody who could be asked about a secret.
+        "unchecked" => &["=true"],
         "expires_at" => &["=4102444800"],
         // A record that expires while hostile calls are made would be a commit without a call.
         "ttl" => &["=63072000"],

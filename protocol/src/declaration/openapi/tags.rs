@@ -6,7 +6,7 @@ use crate::declaration::{Declaration, Package};
 
 /// The subjects, each with its description, in the order in which people need them: a payment first, then what a shop
 /// needs beside it.
-const SUBJECTS: [(Package, &str, &str); 36] = [
+const SUBJECTS: [(Package, &str, &str); 37] = [
     (Package::Merchants, "payments", "Payments, from their initiation on."),
     (Package::Sdk, "cards", "Cards of customers, before they pay."),
     (Package::Sdk, "sessions", "Payment sessions: the choice of a payment method, and what follows from it."),
@@ -34,6 +34,7 @@ const SUBJECTS: [(Package, &str, &str); 36] = [
     (Package::Admin, "keys", "Merchants' API keys."),
     (Package::Admin, "installations", "The sites, apps and terminals in which merchants' customers pay."),
     (Package::Admin, "payment methods", "The acquirers and the fees of merchants' payments."),
+    (Package::Admin, "acquirers", "The accounts of merchants at acquirers."),
     (Package::Admin, "balances", "Merchants' balances, and money that is added to them."),
     (Package::Admin, "disputes", "Disputes about payments of the sandbox, whose part the operator plays."),
     (Package::Admin, "refunds", "Refunds that wait for the sandbox, whose part the operator plays."),
