@@ -17,6 +17,7 @@ use crate::merchant::{Color, Integration, PaymentMethod, Platform};
 use crate::metadata::{CanonicalJson, MetadataPath, SetNumber, SweptItem};
 use crate::money::{AmountMinor, Currency, Money};
 use crate::payment::{OperationKind, PaymentRef};
+use crate::preparation::Preparation;
 use crate::session::{InstallmentPlan, InterestBearer};
 use crate::text::{
     Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier,
@@ -119,6 +120,10 @@ pub enum Command {
     SelectPaymentMethod(SelectPaymentMethod),
     /// Make a payment of a session.
     InitiatePayment(InitiatePayment),
+    /// Record what the acquirer has prepared for a payment. Answered with [`crate::event::Answer::Changed`].
+    RecordPreparation(PaymentId, Preparation),
+    /// Fail a payment for whose authorization nothing was sent within [`crate::payment::UNSENT_LIFETIME_SECONDS`].
+    FailUnsent(PaymentId),
     /// Record the acquirer's answer to an authorization.
     RecordAuthorization(PaymentId, AuthorizationResult),
     /// Capture the authorized amount, or a part of it. Answered with [`crate::event::Answer::Changed`], as the next

@@ -11,6 +11,8 @@ pub enum CustomerStep {
     Redirect(ActionAddress),
     /// Scan a QR code with this text.
     DisplayQr(QrText),
+    /// Open the page that the acquirer has prepared, whose address is in the preparation of the payment only.
+    AcquirerPage,
 }
 
 /// An action of the customer that the acquirer waits for.

@@ -39,6 +39,7 @@ impl Effect {
         match self.kind {
             EffectKind::Refund(refund_id) => EffectId { payment_id: self.payment_id, refund_id: Some(refund_id) },
             EffectKind::Authorize
+            | EffectKind::AuthorizePrepared
             | EffectKind::Void
             | EffectKind::Capture
             | EffectKind::Reverse
@@ -68,6 +69,16 @@ pub enum EffectKind {
     RefundLate,
     /// Cancel the action that the customer was asked for, and with it the authorization that waits for it.
     CancelAction,
+    /// Authorize the payment that the acquirer has prepared, and capture it at once if that is requested.
+    AuthorizePrepared,
+}
+
+impl EffectKind {
+    /// True for the authorization of a payment, prepared or not.
+    #[must_use]
+    pub const fn is_authorization(self) -> bool {
+        matches!(self, EffectKind::Authorize | EffectKind::AuthorizePrepared)
+    }
 }
 
 /// A decision that becomes due. Ordered by time, so that a merchant's first timer is its next.

@@ -22,6 +22,7 @@ use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, Metadat
 use crate::payment::{Authorization, Capture, Operation, Payment, PaymentStatus, RefusedOperation};
 use crate::payout::Payout;
 use crate::plan::PlanChoice;
+use crate::preparation::PreparedPayment;
 use crate::refund::Refund;
 use crate::session::Session;
 use crate::statement::{Statement, StatementPeriod};
@@ -205,6 +206,8 @@ pub enum VaultWrite {
     ForgetCardNumber(CardId),
     /// Forget the key under which all data of a customer is sealed: this erases the person.
     ForgetCustomerKey(CustomerId),
+    /// Forget the key under which the address of the acquirer's page for a payment is sealed.
+    ForgetPageKey(PaymentId),
 }
 
 /// A change of a merchant's records.
@@ -885,6 +888,8 @@ pub enum Event {
         /// The account.
         acquirer_id: AcquirerId,
     },
+    /// The acquirer has prepared a payment: nothing is sent that may move its money before this is durable.
+    CallPrepared(PreparedPayment),
 }
 
 /// The decision of a dispute, with all its consequences.

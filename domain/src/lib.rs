@@ -31,6 +31,7 @@ pub mod payment;
 pub mod payment_method;
 pub mod payout;
 pub mod plan;
+pub mod preparation;
 pub mod refund;
 pub mod session;
 pub mod statement;

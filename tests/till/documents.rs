@@ -84,13 +84,14 @@ fn the_storage_format_has_every_kind_of_vault_key() {
         (subject(SubjectId::checkout(CheckoutId::from_bytes([2; 16]))), "`SubjectKey` of a checkout"),
         (account(AccountSecret::Calls), "`AccountSecret` for calls"),
         (account(AccountSecret::Notices), "`AccountSecret` for notices"),
+        (subject(SubjectId::acquirer_page(PaymentId::from_bytes([2; 16]))), "`SubjectKey` of the page of a payment"),
     ];
     let document = document("storage-format.md");
     for (key, row) in kinds {
         let line = format!("| {} | {row} |", key.encode()[16]);
         assert!(document.contains(&line), "{line}");
     }
-    let behind = [[1; 16].as_slice(), &[15], &[2; 16]].concat();
+    let behind = [[1; 16].as_slice(), &[16], &[2; 16]].concat();
     assert_eq!(VaultKey::decode(&behind), None, "a kind that the document does not draw");
 }
 

@@ -215,7 +215,8 @@ impl Drop for SandboxAcquirer {
 fn asked(call: AcquirerCall) -> Result<BookRequest, Result<CallAnswer, AcquirerUnavailable>> {
     let (what, reference, merchant, payment, money) = match call {
         AcquirerCall::Authorize(request) => {
-            let AuthorizeRequest { reference, merchant, payment, money, instrument, capture, return_path } = request;
+            let AuthorizeRequest { reference, merchant, payment, money, instrument, capture, return_path, prepared: _ } =
+                request;
             let no_means = || Err(AcquirerUnavailable::not_sent("there is no means of payment"));
             let (instrument, plan) = planned(&instrument.ok_or_else(no_means)?, money);
             let asked = |page| BookAction::asked(page, secret(), payment, money, return_path.to_string());
@@ -224,7 +225,8 @@ fn asked(call: AcquirerCall) -> Result<BookRequest, Result<CallAnswer, AcquirerU
             (what, reference, merchant, Some(payment), money)
         }
         AcquirerCall::Cancel(request) => {
-            let CancelRequest { reference, authorization, merchant, payment, money, deadline_passed } = request;
+            let CancelRequest { reference, authorization, merchant, payment, money, deadline_passed, prepared: _ } =
+                request;
             let what = BookRequestKind::CancelAction { authorization: authorization.into_text(), deadline_passed };
             (what, reference, merchant, Some(payment), money)
         }

@@ -68,7 +68,7 @@ impl World {
 
     fn act(&self, required: &RequiredAction, outcome: ActionOutcome) -> ActResult {
         let id = match &required.step {
-            CustomerStep::Redirect(_) => action_id(required),
+            CustomerStep::Redirect(_) | CustomerStep::AcquirerPage => action_id(required),
             CustomerStep::DisplayQr(text) => {
                 wait(self.sandbox.find_bill(text.as_str())).expect("an answer").expect("a bill").id
             }
@@ -83,7 +83,8 @@ impl World {
     fn cancel(&self, number: u8, deadline_passed: bool) -> CallAnswer {
         let (reference, authorization) = (step(number, PaymentStep::Cancel), step(number, PaymentStep::Authorize));
         let (merchant, payment, money) = (MERCHANT, payment(number), thb(100));
-        let request = CancelRequest { reference, authorization, merchant, payment, money, deadline_passed };
+        let request =
+            CancelRequest { reference, authorization, merchant, payment, money, deadline_passed, prepared: None };
         wait(self.sandbox.act(AcquirerCall::Cancel(request))).expect("an answer")
     }
 

@@ -99,7 +99,7 @@ pub(super) fn authorize(number: u8, instrument: Instrument, capture: CaptureMode
     let reference = Reference::new(payment(number), PaymentStep::Authorize);
     let (merchant, payment, return_path) = (MERCHANT, payment(number), RETURN_PATH);
     let instrument = Some(instrument);
-    AuthorizeRequest { reference, merchant, payment, money: thb(100), instrument, capture, return_path }
+    AuthorizeRequest { reference, merchant, payment, money: thb(100), instrument, capture, return_path, prepared: None }
 }
 
 fn manual(number: u8) -> AuthorizeRequest {

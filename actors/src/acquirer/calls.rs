@@ -1,11 +1,12 @@
 //! The trait of acquirers, and their answers.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 
 use till_domain::command::{AuthenticationResult, EvidenceResult, RequiredAction};
 use till_domain::failure::Failure;
 use till_domain::ids::MerchantId;
+use till_domain::preparation::Preparation;
 use tokio::sync::mpsc;
 
 use super::requests::AcquirerCall;
@@ -17,6 +18,18 @@ pub type AcquirerAnswer<T> = Pin<Box<dyn Future<Output = Result<T, AcquirerUnava
 ///
 /// It need not know a repeated call by its reference: Till looks each call up before it makes it again.
 pub trait Acquirer: Send + Sync + 'static {
+    /// Makes ready at the acquirer what a call needs before it can move money: its answer is recorded before the call
+    /// is made. It moves no money, and may be asked again after a lost answer.
+    ///
+    /// Only authorizations are prepared. An acquirer that prepares them is never asked to make one without a
+    /// preparation; a look-up of one that has none answers [`LookedUp::NotDone`].
+    ///
+    /// # Errors
+    /// [`AcquirerUnavailable`] when there is no clear answer. Whatever its outcome, the call counts as not sent.
+    fn prepare(&self, _call: &AcquirerCall) -> AcquirerAnswer<Prepared> {
+        Box::pin(ready(Ok(Prepared::Nothing)))
+    }
+
     /// Makes a call.
     ///
     /// # Errors
@@ -39,6 +52,17 @@ pub trait Acquirer: Send + Sync + 'static {
     /// Registers the receiver of late answers: an acquirer sends one by itself when a pending call has ended, and may
     /// answer twice. An answer that cannot be sent may be dropped, since every pending call is looked up.
     fn send_late_answers(&self, to: LateAnswers);
+}
+
+/// The answer to a request to prepare a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Prepared {
+    /// The call needs no preparation.
+    Nothing,
+    /// The acquirer's id of what it made ready, and the page that the customer is to open when there is one.
+    Ready(Preparation),
+    /// The acquirer refused; the call is not made.
+    Declined(Failure),
 }
 
 /// The channel to Till for answers that it did not ask for.

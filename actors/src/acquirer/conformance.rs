@@ -7,12 +7,13 @@ use till_domain::command::RequiredAction;
 use till_domain::ids::{MerchantId, PaymentId, PayoutId, RefundId, SessionId};
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
+use till_domain::preparation::Preparation;
 
 use super::calls::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, ApprovedAuthorization, CallAnswer, CallDone, LookedUp,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, ApprovedAuthorization, CallAnswer, CallDone, LookedUp, Prepared,
     UnansweredOutcome,
 };
-use super::reference::{NamedCall, PaymentStep, Reference};
+use super::reference::{PaymentStep, Reference};
 use super::requests::{
     AcquirerCall, AuthorizeRequest, CancelRequest, FollowUpRequest, Instrument, PayoutRequest, ReturnPath,
 };
@@ -95,8 +96,8 @@ impl Conformance<'_> {
     }
 
     async fn check_declined(&self) -> Result<(), Unmet> {
-        let payment = (self.new_payment)();
-        let call = || self.authorize(payment, (self.declined)(), CaptureMode::Manual);
+        let declined = self.begin(self.declined, CaptureMode::Manual).await?;
+        let call = || declined.call();
         self.expect_not_done(&call()).await?;
         let answer = self.make(call()).await?;
         let is_declined = matches!(answer, CallAnswer::Declined { .. });
@@ -148,40 +149,36 @@ impl Conformance<'_> {
     }
 
     /// A payment that waits for its customer, and what the customer is asked to do.
-    async fn asked(&self) -> Result<(PaymentId, RequiredAction), Unmet> {
-        let payment = (self.new_payment)();
-        let answer = self.make(self.asking(payment)).await?;
+    async fn asked(&self) -> Result<(Authorization<'_>, RequiredAction), Unmet> {
+        let asking = self.begin(self.asking, CaptureMode::Automatic).await?;
+        let answer = self.make(asking.call()).await?;
         let CallAnswer::NeedsAction(required) = answer else {
             let promise = "the asking instrument needs an action of the customer";
             return Err(Unmet::Promise { promise, answer: format!("{answer:?}") });
         };
-        self.expect_found(&self.asking(payment), CallAnswer::NeedsAction(required.clone())).await?;
-        Ok((payment, required))
-    }
-
-    fn asking(&self, payment: PaymentId) -> AcquirerCall {
-        self.authorize(payment, (self.asking)(), CaptureMode::Automatic)
+        self.expect_found(&asking.call(), CallAnswer::NeedsAction(required.clone())).await?;
+        Ok((asking, required))
     }
 
     async fn check_action(&self) -> Result<(), Unmet> {
-        let (payment, required) = self.asked().await?;
+        let (asked, required) = self.asked().await?;
         (self.act)(&required).await?;
-        let found = self.look_up(&self.asking(payment)).await?;
+        let found = self.look_up(&asked.call()).await?;
         let LookedUp::Found(approval @ CallAnswer::Done(CallDone::Approved(_))) = found else {
             return require("an authorization is approved once the customer has acted", false, &found);
         };
-        let canceled = self.make(self.cancel(payment)).await?;
+        let canceled = self.make(asked.cancel()).await?;
         expect("an action that was taken is not canceled", &canceled, &approval)?;
-        self.expect_found(&self.cancel(payment), approval).await
+        self.expect_found(&asked.cancel(), approval).await
     }
 
     async fn check_canceled_action(&self) -> Result<(), Unmet> {
-        let (payment, required) = self.asked().await?;
+        let (asked, required) = self.asked().await?;
         let canceled = CallAnswer::Done(CallDone::Canceled);
-        expect("an open action is canceled", &self.make(self.cancel(payment)).await?, &canceled)?;
-        self.expect_found(&self.cancel(payment), canceled).await?;
+        expect("an open action is canceled", &self.make(asked.cancel()).await?, &canceled)?;
+        self.expect_found(&asked.cancel(), canceled).await?;
         (self.act)(&required).await?;
-        let found = self.look_up(&self.asking(payment)).await?;
+        let found = self.look_up(&asked.call()).await?;
         let is_declined = matches!(found, LookedUp::Found(CallAnswer::Declined { .. }));
         require("a canceled authorization is declined", is_declined, &found)
     }
@@ -222,9 +219,8 @@ impl Conformance<'_> {
 
     /// A refund that stays pending is found as pending, until it ends.
     async fn check_pending(&self) -> Result<(), Unmet> {
-        let payment = (self.new_payment)();
-        let approved = self.make(self.authorize(payment, (self.pending)(), CaptureMode::Automatic)).await?;
-        let own = own_reference(approved)?;
+        let begun = self.begin(self.pending, CaptureMode::Automatic).await?;
+        let (payment, own) = (begun.payment, own_reference(self.make(begun.call()).await?)?);
         let step = self.refund_step();
         let refund = || AcquirerCall::Refund(self.follow_up(payment, step, &own, self.money));
         let answer = self.make(refund()).await?;
@@ -266,8 +262,8 @@ impl Conformance<'_> {
 
     /// A payment that was authorized, and the acquirer's own reference of it.
     async fn authorized(&self, capture: CaptureMode) -> Result<(PaymentId, String), Unmet> {
-        let payment = (self.new_payment)();
-        let answer = self.make(self.authorize(payment, (self.approved)(), capture)).await?;
+        let begun = self.begin(self.approved, capture).await?;
+        let (payment, answer) = (begun.payment, self.make(begun.call()).await?);
         let CallAnswer::Done(CallDone::Approved(ApprovedAuthorization { captured, .. })) = &answer else {
             return require("the approved instrument is approved", false, &answer).and(Ok((payment, String::new())));
         };
@@ -280,25 +276,63 @@ impl Conformance<'_> {
         PaymentStep::Refund(RefundId::from_raw((self.new_payment)().raw()))
     }
 
-    fn authorize(&self, payment: PaymentId, instrument: Instrument, capture: CaptureMode) -> AcquirerCall {
-        let reference = Reference::new(payment, PaymentStep::Authorize);
-        let (merchant, money, instrument) = (self.merchant, self.money, Some(instrument));
-        let secret = AddressSecret::from_bytes(payment.raw().to_bytes());
-        let return_path = ReturnPath { merchant, session: SessionId::from_raw(payment.raw()), secret };
-        let request = AuthorizeRequest { reference, merchant, payment, money, instrument, capture, return_path };
-        AcquirerCall::Authorize(request)
-    }
-
-    fn cancel(&self, payment: PaymentId) -> AcquirerCall {
-        let reference = |step| NamedCall::first(payment, step).reference();
-        let (reference, authorization) = (reference(PaymentStep::Cancel), reference(PaymentStep::Authorize));
-        let (merchant, money, deadline_passed) = (self.merchant, self.money, false);
-        AcquirerCall::Cancel(CancelRequest { reference, authorization, merchant, payment, money, deadline_passed })
+    /// A payment whose authorization can be made, since the acquirer has prepared what it needs.
+    async fn begin<'a>(
+        &'a self,
+        instrument: &'a dyn Fn() -> Instrument,
+        capture: CaptureMode,
+    ) -> Result<Authorization<'a>, Unmet> {
+        let payment = (self.new_payment)();
+        let mut begun = Authorization { conformance: self, payment, instrument, capture, prepared: None };
+        match self.acquirer.prepare(&begun.call()).await? {
+            Prepared::Nothing => {}
+            Prepared::Ready(preparation) => begun.prepared = Some(preparation),
+            declined @ Prepared::Declined(_) => require("an authorization can be prepared", false, &declined)?,
+        }
+        Ok(begun)
     }
 
     fn follow_up(&self, payment: PaymentId, step: PaymentStep, own: &str, money: Money) -> FollowUpRequest {
         let reference = Reference::new(payment, step);
         FollowUpRequest { reference, acquirer_reference: own.to_owned(), merchant: self.merchant, payment, money }
+    }
+}
+
+/// The authorization of a payment.
+struct Authorization<'a> {
+    conformance: &'a Conformance<'a>,
+    payment: PaymentId,
+    instrument: &'a dyn Fn() -> Instrument,
+    capture: CaptureMode,
+    prepared: Option<Preparation>,
+}
+
+impl Authorization<'_> {
+    fn call(&self) -> AcquirerCall {
+        let (payment, &Conformance { merchant, money, .. }) = (self.payment, self.conformance);
+        let secret = AddressSecret::from_bytes(payment.raw().to_bytes());
+        AcquirerCall::Authorize(AuthorizeRequest {
+            reference: Reference::new(payment, PaymentStep::Authorize),
+            merchant,
+            payment,
+            money,
+            instrument: Some((self.instrument)()),
+            capture: self.capture,
+            return_path: ReturnPath { merchant, session: SessionId::from_raw(payment.raw()), secret },
+            prepared: self.prepared.clone(),
+        })
+    }
+
+    fn cancel(&self) -> AcquirerCall {
+        AcquirerCall::Cancel(CancelRequest {
+            reference: Reference::new(self.payment, PaymentStep::Cancel),
+            authorization: Reference::new(self.payment, PaymentStep::Authorize),
+            merchant: self.conformance.merchant,
+            payment: self.payment,
+            money: self.conformance.money,
+            deadline_passed: false,
+            prepared: self.prepared.clone(),
+        })
     }
 }
 

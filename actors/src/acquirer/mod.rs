@@ -10,7 +10,7 @@ mod standings;
 
 pub use calls::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, ApprovedAuthorization, Awaited, CallAnswer, CallDone, LateAnswer,
-    LateAnswers, LookedUp, MovedMoney, UnansweredOutcome,
+    LateAnswers, LookedUp, MovedMoney, Prepared, UnansweredOutcome,
 };
 pub use connector::{AccountSecrets, Connector, Connectors, OpenedAccount, TrialAnswer, TrialError, TriedAccount};
 pub use reference::{NamedCall, PaymentStep, Reference, UnknownReference};
@@ -19,3 +19,4 @@ pub use requests::{
     ReturnPath,
 };
 pub use standings::{AccountStanding, AccountStandings};
+pub use till_domain::preparation::Preparation;

@@ -7,6 +7,7 @@ use till_domain::card::CardExpiry;
 use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId, SessionId};
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
+use till_domain::preparation::Preparation;
 use till_domain::session::InstallmentPlan;
 use till_domain::text::Evidence;
 use till_storage::vault::CardNumber;
@@ -83,6 +84,9 @@ pub struct AuthorizeRequest {
     pub capture: CaptureMode,
     /// The page of this server to which a customer who acted elsewhere comes back.
     pub return_path: ReturnPath,
+    /// What the acquirer has prepared for it, as recorded. When that has a page, the customer is sent there by any
+    /// answer that asks for a redirect: its address is not recorded again.
+    pub prepared: Option<Preparation>,
 }
 
 /// The page of this server to which a customer who acted elsewhere comes back. Displayed, it is the path below the
@@ -118,6 +122,8 @@ pub struct CancelRequest {
     pub money: Money,
     /// True when the customer's time is over; otherwise the customer gave up, or the merchant voided the payment.
     pub deadline_passed: bool,
+    /// What the acquirer has prepared for the authorization, as recorded.
+    pub prepared: Option<Preparation>,
 }
 
 /// The means of payment. Secret parts are zeroized when it is dropped.

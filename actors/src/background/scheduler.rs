@@ -35,6 +35,11 @@ pub(crate) trait BackgroundWork: Send + Sync + 'static {
         prepared: Option<Self::Prepared>,
     ) -> impl Future<Output = Served> + Send;
 
+    /// The pauses after this error.
+    fn retry(_error: &WorkError) -> Retry {
+        Self::RETRY
+    }
+
     /// Logs that a subject could not be served and is tried again.
     fn warn(subject: Self::Subject, reason: &str);
 }
@@ -93,7 +98,7 @@ impl<W: BackgroundWork> ServeAttempt<W> {
             Ok(next) => self.queue.finish(self.subject, next, Instant::now()),
             Err(reason) => {
                 W::warn(self.subject, &reason.to_string());
-                self.queue.fail(self.subject, W::RETRY, Instant::now());
+                self.queue.fail(self.subject, W::retry(&reason), Instant::now());
             }
         }
     }

@@ -44,7 +44,7 @@ async fn record(
     let (command, has_ended) = match kind.judge(merchant, name, answer) {
         Some(Judged::Ended(command)) => (command, true),
         Some(Judged::AwaitsCustomer(command)) => (command, false),
-        Some(Judged::Pending) | None => return Ok(()),
+        Some(Judged::Prepared(_) | Judged::Pending) | None => return Ok(()),
     };
     registry.carry_out(merchant, command, Admission::Always).await?;
     if has_ended {

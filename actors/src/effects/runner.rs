@@ -1,13 +1,15 @@
-//! The runner: it carries out open effects and submits their results, which the merchant's actor records. A call that
-//! was made before, or may have been, is looked up first, and made again only when it is surely not done.
+//! The runner: it carries out open effects and submits their results, which the merchant's actor records. What the
+//! acquirer prepares is recorded before a call is made. A call that was made before, or may have been, is looked up
+//! first, and made again only when it is surely not done.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use till_domain::command::Command;
+use till_domain::command::{AuthorizationResult, Command};
 use till_domain::effect::EffectId;
-use till_domain::ids::MerchantId;
+use till_domain::event::Answer;
+use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::open_call::OpenCall;
-use till_domain::payment::{Payment, PaymentStatus};
+use till_domain::payment::{Payment, PaymentStatus, UNSENT_LIFETIME_SECONDS};
 use till_domain::records::{Payments, Rows};
 use till_domain::session::Instrument;
 use till_domain::time::Millis;
@@ -15,10 +17,20 @@ use tracing::field::display;
 
 use super::caller::{AcquirerCaller, in_time};
 use super::calls::{Judged, NoResult, OpenRows, PlannedCall, plan};
-use crate::acquirer::{Acquirer, AcquirerCall, CallAnswer, LookedUp, NamedCall, UnansweredOutcome};
-use crate::background::{BackgroundWork, Retry, Served, WorkError};
+use crate::acquirer::{
+    Acquirer, AcquirerCall, CallAnswer, LookedUp, NamedCall, PaymentStep, Prepared, UnansweredOutcome,
+};
+use crate::background::{AT_ONCE, BackgroundWork, Retry, Served, WorkError};
 use crate::merchant::{Admission, Registry, SharedContext};
 use crate::outbox::{MadeCall, MadeCalls, PreparedCall};
+
+/// The longest pause before an authorization that could not be sent is tried again, so that it fails in time.
+const UNSENT_PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// The reason why an authorization of which nothing was sent has no result yet.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+struct Unsent(NoResult);
 
 /// Carries open effects out.
 pub(crate) struct EffectRunner {
@@ -40,12 +52,15 @@ impl BackgroundWork for EffectRunner {
             None => self.caller.sources.open(merchant, call)?,
         };
         let Some(open) = open else { return self.close(key) };
-        let answered = self.answer(key, &open).await;
-        if answered.is_err() {
-            self.expire_overdue(merchant, &open).await?;
-        }
-        let (name, judged) = answered?;
+        let (name, judged) = match self.answer(key, &open).await {
+            Ok(answered) => answered,
+            Err(error) => return self.without_result(key, &open, error).await,
+        };
         match judged {
+            Judged::Prepared(command) => {
+                self.record(merchant, command).await?;
+                Ok(Some(AT_ONCE))
+            }
             Judged::Ended(command) => {
                 self.record(merchant, command).await?;
                 self.made_calls().forget(key);
@@ -74,6 +89,10 @@ impl BackgroundWork for EffectRunner {
         }
     }
 
+    fn retry(error: &WorkError) -> Retry {
+        if error.is::<Unsent>() { Retry { pause_max: UNSENT_PAUSE_MAX, ..Self::RETRY } } else { Self::RETRY }
+    }
+
     fn warn((merchant_id, call): (MerchantId, OpenCall), reason: &str) {
         let (payment_id, refund_id, payout_id, dispute_id) = match call {
             OpenCall::Payment(EffectId { payment_id, refund_id }) => (Some(payment_id), refund_id, None, None),
@@ -98,6 +117,12 @@ impl EffectRunner {
             let unfit = || NoResult::Unanswered("its answer is not one to this call".to_owned());
             Ok((name, kind.judge(key.0, name, answer).ok_or_else(unfit)?))
         };
+        if unless_made.is_none()
+            && let Some((payment, false)) = open.authorized()
+            && let Some(judged) = self.prepare(acquirer, &call, key, payment.id).await?
+        {
+            return Ok((name, judged));
+        }
         if made.is_some() || unless_made.is_some() {
             if let LookedUp::Found(answer) = in_time(self.caller.times.look_up, acquirer.look_up(&call)).await? {
                 return judge(answer);
@@ -110,6 +135,29 @@ impl EffectRunner {
             Some(command) => Ok((name, Judged::Ended(command))),
             None => judge(self.act(acquirer, call, key, name, made).await?),
         }
+    }
+
+    /// Lets the acquirer prepare a call, and tells what is to be recorded; none when it has nothing to prepare. One that
+    /// has never makes the call before, so that nothing was made, by an earlier process either.
+    async fn prepare(
+        &self,
+        acquirer: &dyn Acquirer,
+        call: &AcquirerCall,
+        key: (MerchantId, OpenCall),
+        payment_id: PaymentId,
+    ) -> Result<Option<Judged>, NoResult> {
+        let prepared = in_time(self.caller.times.call, acquirer.prepare(call)).await;
+        if !matches!(prepared, Ok(Prepared::Nothing)) {
+            self.made_calls().forget(key);
+        }
+        Ok(match prepared.map_err(|error| NoResult::NotSent(error.to_string()))? {
+            Prepared::Nothing => None,
+            Prepared::Ready(preparation) => Some(Judged::Prepared(Command::RecordPreparation(payment_id, preparation))),
+            Prepared::Declined(failure) => {
+                let declined = AuthorizationResult::Declined { failure, authentication: None };
+                Some(Judged::Ended(Command::RecordAuthorization(payment_id, declined)))
+            }
+        })
     }
 
     /// True when a request without answer may still be carried out.
@@ -162,6 +210,27 @@ impl EffectRunner {
             self.forget_security_code(self.caller.sources.reader(merchant).get::<Payments>(payment_id)?.as_ref());
         }
         Ok(None)
+    }
+
+    /// The call stays open, unless its payment has waited for too long.
+    async fn without_result(&self, key: (MerchantId, OpenCall), open: &OpenRows, error: NoResult) -> Served {
+        let (merchant, _) = key;
+        self.expire_overdue(merchant, open).await?;
+        let (NoResult::NotSent(_), OpenRows::Payment(effect, payment)) = (&error, open) else {
+            return Err(error.into());
+        };
+        let name = NamedCall::first(payment.id, PaymentStep::Authorize);
+        if !effect.kind.is_authorization() || self.made_calls().find(key, name).is_some() {
+            return Err(error.into());
+        }
+        let fails_at = effect.opened_at.plus_seconds(UNSENT_LIFETIME_SECONDS);
+        if fails_at <= self.registry.shared().clocks.now(merchant) {
+            let fail = Command::FailUnsent(payment.id);
+            if self.registry.carry_out(merchant, fail, Admission::Always).await? == Answer::Changed(true) {
+                return Ok(Some(AT_ONCE));
+            }
+        }
+        Err(Unsent(error).into())
     }
 
     /// Expires a payment that the acquirer has left without an answer for too long. Its call goes on nevertheless.

@@ -74,6 +74,9 @@ fn seal(
         (VaultWrite::ForgetCheckoutKey(checkout_id), _) => {
             Ok(Some((VaultKey::SubjectKey { merchant, subject: SubjectId::checkout(checkout_id) }, None)))
         }
+        (VaultWrite::ForgetPageKey(payment_id), _) => {
+            Ok(Some((VaultKey::SubjectKey { merchant, subject: SubjectId::acquirer_page(payment_id) }, None)))
+        }
         (VaultWrite::ForgetTokenKey(token_id), _) => {
             Ok(Some((VaultKey::SubjectKey { merchant, subject: SubjectId::token(token_id) }, None)))
         }
@@ -129,6 +132,7 @@ pub(super) fn forgotten_subjects(writes: &[VaultWrite]) -> impl Iterator<Item = 
     writes.iter().filter_map(|write| match write {
         VaultWrite::ForgetSessionKey(session_id) => Some(SubjectId::session(*session_id)),
         VaultWrite::ForgetCheckoutKey(checkout_id) => Some(SubjectId::checkout(*checkout_id)),
+        VaultWrite::ForgetPageKey(payment_id) => Some(SubjectId::acquirer_page(*payment_id)),
         VaultWrite::ForgetTokenKey(token_id) => Some(SubjectId::token(*token_id)),
         VaultWrite::ForgetCustomerKey(customer_id) => Some(SubjectId::customer(*customer_id)),
         VaultWrite::KeepTokenNumber(_)

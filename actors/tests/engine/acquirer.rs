@@ -5,10 +5,17 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use till_actors::acquirer::conformance::CallFault;
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, CallAnswer, Instrument, LateAnswers, LookedUp,
+    Preparation, Prepared,
 };
 use till_domain::ids::MerchantId;
+use till_domain::failure::FailureCode;
+use till_domain::text::ActionAddress;
 use till_sandbox::SandboxAcquirer;
+use tokio::sync::oneshot;
 use tokio::sync::watch::{Receiver, Sender, channel};
+
+/// The beginning of the address of every page that is prepared.
+pub(crate) const PAGES: &str = "https://acquirer.example/pay/";
 
 /// The treatment of a call.
 pub(crate) enum CallTreatment {
@@ -20,8 +27,29 @@ pub(crate) enum CallTreatment {
     After(Box<dyn FnOnce() + Send>),
 }
 
+/// The answers to requests to prepare an authorization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Preparing {
+    /// It is prepared without a page.
+    WithoutPage,
+    /// A page is prepared.
+    WithPage,
+    /// The acquirer refuses.
+    Declines,
+}
+
 #[derive(Default)]
 struct Script {
+    /// None for an acquirer that prepares nothing.
+    preparing: Option<Preparing>,
+    /// The next preparation waits until this is sent.
+    held: Option<oneshot::Receiver<()>>,
+    /// Nothing is answered any more after the next preparation.
+    is_silent_once_prepared: bool,
+    /// The ids of what was prepared.
+    prepared: Vec<String>,
+    /// What was prepared for the authorizations and cancellations that were made, as they named it.
+    named: Vec<Option<Preparation>>,
     turns: VecDeque<CallTreatment>,
     /// The fault of the next call of a kind.
     fault_of: Option<(&'static str, CallFault)>,
@@ -69,6 +97,34 @@ impl ScriptHandle {
         script.hanging_merchant.as_ref().filter(|(hanging, _)| *hanging == merchant_id).map(|(_, until)| until.clone())
     }
 
+    /// Authorizations are prepared from now on.
+    pub(crate) fn prepare(&self, preparing: Preparing) {
+        self.script().preparing = Some(preparing);
+    }
+
+    /// The next preparation is not answered before the returned sender is used.
+    pub(crate) fn hold_preparation(&self) -> oneshot::Sender<()> {
+        let (release, held) = oneshot::channel();
+        self.script().held = Some(held);
+        release
+    }
+
+    /// Calls of the next merchant for whom something is prepared get no answer afterwards.
+    pub(crate) fn fall_silent_once_prepared(&self) {
+        self.script().is_silent_once_prepared = true;
+    }
+
+    /// The ids of what was prepared, in order.
+    pub(crate) fn prepared(&self) -> Vec<String> {
+        self.script().prepared.clone()
+    }
+
+    /// The ids of what was prepared, as the authorizations and cancellations named them, in order.
+    pub(crate) fn named(&self) -> Vec<Option<String>> {
+        let named = self.script().named.clone();
+        named.into_iter().map(|prepared| prepared.map(|prepared| prepared.acquirer_reference)).collect()
+    }
+
     /// The failures that are kept are kept no longer.
     pub(crate) fn end_keys(&self) {
         self.script().stored_failures.clear();
@@ -96,6 +152,52 @@ impl ScriptHandle {
 
     fn script(&self) -> MutexGuard<'_, Script> {
         self.0.lock().expect("no test panics with the script in hand")
+    }
+
+    /// Prepares an authorization.
+    fn prepared_now(&self, call: &AcquirerCall, preparing: Preparing) -> Result<Prepared, AcquirerUnavailable> {
+        let mut script = self.script();
+        script.calls.push(format!("prepare {}", call.reference()));
+        if script.unanswered_merchant == Some(call.merchant()) {
+            return Err(lost());
+        }
+        let fault = script.fault_of.take_if(|(of, _)| *of == "prepare").map(|(_, fault)| fault);
+        match fault {
+            Some(CallFault::RequestLost) => return Err(lost()),
+            Some(CallFault::NotSent) => return Err(AcquirerUnavailable::not_sent("on purpose")),
+            Some(CallFault::AnswerLost | CallFault::FailureStored) | None => {}
+        }
+        if preparing == Preparing::Declines {
+            return Ok(Prepared::Declined(FailureCode::InvalidCard.into()));
+        }
+        let acquirer_reference = format!("prepared-{}", script.prepared.len() + 1);
+        script.prepared.push(acquirer_reference.clone());
+        if std::mem::take(&mut script.is_silent_once_prepared) {
+            script.unanswered_merchant = Some(call.merchant());
+        }
+        let page = (preparing == Preparing::WithPage).then(|| format!("{PAGES}{acquirer_reference}"));
+        let page = page.map(ActionAddress::from_stored);
+        let ready = Prepared::Ready(Preparation { acquirer_reference, page });
+        if fault.is_some() { Err(lost()) } else { Ok(ready) }
+    }
+
+    /// True for an authorization that is not prepared, of an acquirer that prepares them.
+    fn misses_preparation(&self, call: &AcquirerCall) -> bool {
+        let prepares = self.script().preparing.is_some();
+        prepares && matches!(call, AcquirerCall::Authorize(request) if request.prepared.is_none())
+    }
+
+    fn note_named(&self, call: &AcquirerCall) {
+        let named = match call {
+            AcquirerCall::Authorize(request) => request.prepared.clone(),
+            AcquirerCall::Cancel(request) => request.prepared.clone(),
+            AcquirerCall::Capture(_)
+            | AcquirerCall::Void(_)
+            | AcquirerCall::Refund(_)
+            | AcquirerCall::Payout(_)
+            | AcquirerCall::Evidence(_) => return,
+        };
+        self.script().named.push(named);
     }
 
     fn turn(&self, call: &AcquirerCall) -> Option<CallTreatment> {
@@ -151,7 +253,23 @@ impl ScriptedAcquirer {
 }
 
 impl Acquirer for ScriptedAcquirer {
+    fn prepare(&self, call: &AcquirerCall) -> AcquirerAnswer<Prepared> {
+        let (preparing, held) = {
+            let mut script = self.script.script();
+            (script.preparing, script.held.take())
+        };
+        let answer = preparing.map_or(Ok(Prepared::Nothing), |preparing| self.script.prepared_now(call, preparing));
+        Box::pin(async move {
+            if let Some(held) = held {
+                held.await.expect("the test holds it");
+            }
+            answer
+        })
+    }
+
     fn act(&self, call: AcquirerCall) -> AcquirerAnswer<CallAnswer> {
+        assert!(!self.script.misses_preparation(&call), "an authorization that is not prepared is not made");
+        self.script.note_named(&call);
         if let AcquirerCall::Authorize(request) = &call
             && let Some(Instrument::Card { security_code, .. }) = &request.instrument
         {
@@ -185,6 +303,7 @@ impl Acquirer for ScriptedAcquirer {
     }
 
     fn look_up(&self, call: &AcquirerCall) -> AcquirerAnswer<LookedUp> {
+        let is_made = !self.script.misses_preparation(call);
         let mut script = self.script.script();
         script.calls.push(format!("look up {}", call.reference()));
         if script.unanswered_merchant == Some(call.merchant()) {
@@ -192,7 +311,8 @@ impl Acquirer for ScriptedAcquirer {
         }
         match script.evidence.get(call.reference().as_str()).cloned() {
             Some(answer) => Box::pin(async { Ok(LookedUp::Found(answer)) }),
-            None => self.sandbox.look_up(call),
+            None if is_made => self.sandbox.look_up(call),
+            None => Box::pin(async { Ok(LookedUp::NotDone) }),
         }
     }
 

@@ -13,7 +13,7 @@ use till_sandbox::book::MemoryBook;
 use till_sandbox::{ActionId, ActionOutcome, PendingEnd, PlayedAcquirer, SandboxAcquirer};
 use till_storage::vault::CardNumber;
 
-use crate::acquirer::{CallTreatment, ScriptHandle, ScriptedAcquirer};
+use crate::acquirer::{CallTreatment, Preparing, ScriptHandle, ScriptedAcquirer};
 
 fn card(digits: &str) -> Instrument {
     Instrument::Card {
@@ -32,7 +32,18 @@ fn action_id(required: &RequiredAction) -> ActionId {
 
 #[actix_rt::test]
 async fn the_scripted_acquirer_keeps_the_promises_of_an_acquirer() {
-    let (script, merchant) = (ScriptHandle::default(), MerchantId::from_bytes([1; 16]));
+    check(ScriptHandle::default()).await;
+}
+
+#[actix_rt::test]
+async fn the_scripted_acquirer_keeps_them_when_it_prepares_authorizations() {
+    let script = ScriptHandle::default();
+    script.prepare(Preparing::WithPage);
+    check(script).await;
+}
+
+async fn check(script: ScriptHandle) {
+    let merchant = MerchantId::from_bytes([1; 16]);
     let sandbox = Arc::new(SandboxAcquirer::start(MemoryBook::new()).expect("a thread"));
     let (seen, money) = (Cell::new(0), AmountMinor::new(100).expect("an amount"));
     let conformance = Conformance {

@@ -16,6 +16,7 @@ mod bounds;
 mod calls;
 mod conformance;
 mod repetitions;
+mod preparations;
 mod effects;
 mod expiry;
 mod failures;

@@ -19,7 +19,7 @@ use till_domain::text::Evidence;
 use till_sandbox::{PendingEnd, PlayedAcquirer};
 use till_storage::family::Family;
 
-use crate::acquirer::CallTreatment;
+use crate::acquirer::{CallTreatment, Preparing};
 use crate::shop::{TestShop, by, initiate, topup};
 use crate::world::{EngineWorld, Settings, done, eventually};
 
@@ -148,27 +148,50 @@ impl Loss<'_> {
     }
 }
 
-/// The calls that were made, look-ups left out.
+/// The calls that were made, look-ups and preparations left out.
 fn acts(world: &EngineWorld) -> Vec<String> {
-    world.script.calls_made().into_iter().filter(|call| !call.starts_with("look up")).collect()
+    let is_act = |call: &String| !call.starts_with("look up") && !call.starts_with("prepare");
+    world.script.calls_made().into_iter().filter(is_act).collect()
+}
+
+const FAULTS: [CallFault; 4] =
+    [CallFault::AnswerLost, CallFault::FailureStored, CallFault::RequestLost, CallFault::NotSent];
+
+/// Carries a call of this kind out once although something is lost, at an acquirer that prepares authorizations or not.
+async fn check_carried_out_once(kind: &str, fault: CallFault, preparing: Option<Preparing>) {
+    let world = EngineWorld::start();
+    if let Some(preparing) = preparing {
+        world.script.prepare(preparing);
+    }
+    let shop = world.open_shop().await;
+    Loss { world: &world, shop, fault }.carry_out(kind).await;
+    let carried_out = world.script.carried_out();
+    let once: BTreeSet<_> = carried_out.iter().collect();
+    assert_eq!(once.len(), carried_out.len(), "{kind}, {fault:?}: {:?}", world.script.calls_made());
+    let lost = acts(&world).len() - carried_out.len();
+    let is_as_played = match fault {
+        CallFault::AnswerLost | CallFault::FailureStored => lost == 0 || kind.ends_with("_late"),
+        CallFault::RequestLost | CallFault::NotSent => lost > 0,
+    };
+    assert!(is_as_played, "{kind}, {fault:?}: {:?}", world.script.calls_made());
+    assert_eq!(world.script.prepared().is_empty(), preparing.is_none() || kind == "payout", "{kind}, {fault:?}");
 }
 
 #[actix_rt::test]
 async fn each_kind_of_call_is_carried_out_once_whatever_is_lost() {
     for kind in call_kinds() {
-        for fault in [CallFault::AnswerLost, CallFault::FailureStored, CallFault::RequestLost, CallFault::NotSent] {
-            let world = EngineWorld::start();
-            let shop = world.open_shop().await;
-            Loss { world: &world, shop, fault }.carry_out(kind).await;
-            let carried_out = world.script.carried_out();
-            let once: BTreeSet<_> = carried_out.iter().collect();
-            assert_eq!(once.len(), carried_out.len(), "{kind}, {fault:?}: {:?}", world.script.calls_made());
-            let lost = acts(&world).len() - carried_out.len();
-            let is_as_played = match fault {
-                CallFault::AnswerLost | CallFault::FailureStored => lost == 0 || kind.ends_with("_late"),
-                CallFault::RequestLost | CallFault::NotSent => lost > 0,
-            };
-            assert!(is_as_played, "{kind}, {fault:?}: {:?}", world.script.calls_made());
+        for fault in FAULTS {
+            check_carried_out_once(kind, fault, None).await;
+        }
+    }
+}
+
+/// What is prepared and not sent is canceled at the end of its payment, so that nothing is given back late.
+#[actix_rt::test]
+async fn each_kind_of_prepared_call_is_carried_out_once_whatever_is_lost() {
+    for kind in call_kinds().filter(|kind| !kind.ends_with("_late")) {
+        for fault in FAULTS {
+            check_carried_out_once(kind, fault, Some(Preparing::WithPage)).await;
         }
     }
 }

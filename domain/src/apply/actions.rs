@@ -2,11 +2,14 @@
 
 use super::change::{change, take_row};
 use crate::customer_action::{ActionStage, Authentication, CustomerAction};
-use crate::effect::{Timer, TimerKind};
+use crate::effect::{Effect, EffectId, EffectKind, Timer, TimerKind};
 use crate::event::Event;
 use crate::ids::PaymentId;
 use crate::payment::Payment;
-use crate::records::{CustomerActions, Effects, Payments, Present, RowsMut, Sessions, Timers, Unreadable};
+use crate::preparation::PreparedPayment;
+use crate::records::{
+    CustomerActions, Effects, Payments, Preparations, Present, RowsMut, Sessions, Timers, Unreadable,
+};
 
 /// Folds an event of the customer's part in; any other changes nothing here.
 pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
@@ -20,11 +23,23 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
     } else if let Event::ActionCancelRequested { effect } = event {
         rows.put::<Effects>(effect.id(), effect.clone());
         Ok(())
+    } else if let Event::CallPrepared(prepared) = event {
+        prepare(prepared, rows)
     } else if let Event::SessionCanceled { session_id, at } = event {
         change::<Sessions>(rows, *session_id, |session| session.expires_at = *at)
     } else {
         Ok(())
     }
+}
+
+/// An open authorization is a prepared one from now on.
+fn prepare(prepared: &PreparedPayment, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    let id = EffectId::operation(prepared.payment_id);
+    rows.put::<Preparations>(prepared.payment_id, prepared.clone());
+    if let Some(effect) = rows.get::<Effects>(id)?.filter(|effect| effect.kind == EffectKind::Authorize) {
+        rows.put::<Effects>(id, Effect { kind: EffectKind::AuthorizePrepared, ..effect });
+    }
+    Ok(())
 }
 
 fn require(id: PaymentId, action: &CustomerAction, rows: &mut impl RowsMut) -> Result<(), Unreadable> {

@@ -152,6 +152,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         Event::ActionRequired { .. }
         | Event::ActionTaken { .. }
         | Event::ActionCancelRequested { .. }
+        | Event::CallPrepared(_)
         | Event::SessionCanceled { .. } => actions::apply(event, rows)?,
         Event::CheckoutStarted(_)
         | Event::CheckoutPaid { .. }

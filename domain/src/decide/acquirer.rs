@@ -5,8 +5,9 @@ use super::captures::{self, Captured};
 use super::cards;
 use super::context::{Context, Decision, nothing};
 use super::operations;
+use super::preparations;
 use crate::activity::Actor;
-use crate::command::{AuthenticationResult, AuthorizationResult, CallResult, Cancellation};
+use crate::command::{AuthenticationResult, AuthorizationResult, CallResult, Cancellation, RequiredAction};
 use crate::customer_action::Authentication;
 use crate::effect::{EffectId, EffectKind};
 use crate::event::{Answer, Event};
@@ -24,12 +25,17 @@ pub(super) fn record_authorization(
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
     let Some(payment) = records.shared::<Payments>(payment_id)? else { return Ok(nothing()) };
-    let is_open = is_open(records, payment_id, |kind| kind == EffectKind::Authorize)?;
-    let decision = match result {
+    let open = open_call(records, payment_id)?;
+    let is_open = open.is_some_and(EffectKind::is_authorization);
+    let mut decision = match result {
         AuthorizationResult::Declined { failure, authentication } => {
             declined(&payment, failure.clone(), authentication_told(*authentication, context), is_open)
         }
         AuthorizationResult::Approved { .. } => approve(records, &payment, result, is_open, context)?,
+        AuthorizationResult::NeedsAction(required) if open == Some(EffectKind::AuthorizePrepared) => {
+            let step = preparations::recorded_step(records, payment_id, &required.step)?;
+            actions::required(&payment, &RequiredAction { step, ..required.clone() }, context)
+        }
         AuthorizationResult::NeedsAction(required) if is_open => actions::required(&payment, required, context),
         AuthorizationResult::Processing if is_open => {
             Decision { events: actions::event_when_taken(&payment).into_iter().collect(), ..Decision::nothing() }
@@ -37,6 +43,10 @@ pub(super) fn record_authorization(
         AuthorizationResult::NeedsAction(_) | AuthorizationResult::Processing => Decision::nothing(),
     };
     let changed = Answer::Changed(!decision.events.is_empty());
+    let is_decided = matches!(result, AuthorizationResult::Approved { .. } | AuthorizationResult::Declined { .. });
+    if is_decided && payment.status == PaymentStatus::Pending && open == Some(EffectKind::AuthorizePrepared) {
+        decision.vault.extend(preparations::page_forgotten(records, payment_id)?);
+    }
     Ok((decision, changed))
 }
 
@@ -73,14 +83,10 @@ fn authentication_told(told: Option<AuthenticationResult>, context: &Context<'_>
     told.map(|AuthenticationResult { flow, status, eci }| Authentication { flow, status, eci, at: Some(context.now) })
 }
 
-/// True while a call of such a kind for the payment has no answer. Refunds are not among them.
-fn is_open(
-    records: &impl Records,
-    payment_id: PaymentId,
-    is_such: impl FnOnce(EffectKind) -> bool,
-) -> Result<bool, Unreadable> {
+/// The kind of the call for the payment that has no answer, if there is one. Refunds are not among them.
+fn open_call(records: &impl Records, payment_id: PaymentId) -> Result<Option<EffectKind>, Unreadable> {
     let effect = records.shared::<Effects>(EffectId::operation(payment_id))?;
-    Ok(effect.is_some_and(|effect| is_such(effect.kind)))
+    Ok(effect.map(|effect| effect.kind))
 }
 
 /// An approval by the acquirer.
@@ -157,7 +163,7 @@ pub(super) fn record_given_back(
     result: &CallResult,
     context: &Context<'_>,
 ) -> Result<(Decision, Answer), Unreadable> {
-    if !is_open(records, payment_id, |kind| matches!(kind, EffectKind::VoidLate | EffectKind::RefundLate))? {
+    if !matches!(open_call(records, payment_id)?, Some(EffectKind::VoidLate | EffectKind::RefundLate)) {
         return Ok(nothing());
     }
     let failure = match result {
@@ -175,7 +181,7 @@ pub(super) fn record_cancellation(
     result: &Cancellation,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
-    if !is_open(records, payment_id, |kind| kind == EffectKind::CancelAction)? {
+    if open_call(records, payment_id)? != Some(EffectKind::CancelAction) {
         return Ok(nothing());
     }
     match result {
@@ -190,7 +196,7 @@ pub(super) fn record_cancellation(
 }
 
 /// Expires a payment that has waited too long. Its call stays open: if the acquirer says later that it authorized the
-/// payment, the money is given back.
+/// payment, the money is given back. What was prepared and led to nothing is canceled instead.
 pub(super) fn expire_payment(
     records: &impl Records,
     payment_id: PaymentId,
@@ -201,6 +207,9 @@ pub(super) fn expire_payment(
         payment.status.ruling(PaymentAction::Expire) == Ruling::Becomes(PaymentStatus::Expired) && due <= context.now
     };
     let Some(payment) = records.shared::<Payments>(payment_id)?.filter(expires) else { return Ok(nothing()) };
-    let events = actions::expired(&payment, context.now);
+    let mut events = actions::expired(&payment, context.now);
+    if payment.action.is_none() && open_call(records, payment_id)? == Some(EffectKind::AuthorizePrepared) {
+        events.push(actions::cancel_requested(payment_id, context.now));
+    }
     Ok((Decision { events, vault: Vec::new() }, Answer::Changed(true)))
 }

@@ -92,6 +92,7 @@ pub(super) fn given_up(payment: &Payment, now: Millis) -> Decision {
     Decision { events: vec![failed, cancel_requested(payment_id, now)], vault: Vec::new() }
 }
 
-fn cancel_requested(payment_id: PaymentId, opened_at: Millis) -> Event {
+/// The acquirer is told to cancel an action, or what it has prepared.
+pub(super) fn cancel_requested(payment_id: PaymentId, opened_at: Millis) -> Event {
     Event::ActionCancelRequested { effect: Effect { payment_id, kind: EffectKind::CancelAction, opened_at } }
 }

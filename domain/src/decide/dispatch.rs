@@ -3,7 +3,7 @@
 use super::context::{Context, Decision};
 use super::{
     acquirer, acquirer_accounts, actions, cards, checkouts, contacts, disputes, initiate, installations, keys,
-    metadata, operations, operator, payouts, refunds, sdk, sweeping, team, test_clock, timers, webhooks,
+    metadata, operations, operator, payouts, preparations, refunds, sdk, sweeping, team, test_clock, timers, webhooks,
 };
 use crate::command::{Caller, Command, ContactChange, PendingObject, Request, TeamChange};
 use crate::event::Answer;
@@ -46,6 +46,10 @@ pub(super) fn dispatch(
         Command::StartCheckout(command) => checkouts::start(records, command, context),
         Command::PayCheckout(command) => checkouts::pay(records, installation(request)?, command, context),
         Command::ExpireCheckout(named) => checkouts::expire(records, named, context),
+        Command::RecordPreparation(payment_id, preparation) => {
+            Ok(preparations::record_preparation(records, *payment_id, preparation, context)?)
+        }
+        Command::FailUnsent(payment_id) => Ok(preparations::fail_unsent(records, *payment_id, context)?),
         Command::RecordAuthorization(payment_id, result) => {
             acquirer::record_authorization(records, *payment_id, result, context)
         }

@@ -2,7 +2,7 @@
 
 use super::context::{Context, Decision};
 use super::dispatch::dispatch;
-use super::{checkouts, identifiers, statements, sweeping, webhook_events};
+use super::{checkouts, identifiers, preparations, statements, sweeping, webhook_events};
 use crate::command::{AcquirerChange, Caller, Command, Idempotency, Request, WebhookChange};
 use crate::event::{ANSWER_KEPT_SECONDS, Answer, Mutation, StoredAnswer, VaultWrite};
 use crate::records::{Answers, MerchantState, Records, Unreadable};
@@ -43,6 +43,7 @@ pub fn decide(records: &impl Records, request: &Request, context: &mut Context<'
     let (mut decision, answer) = dispatch(records, request, context)?;
     decision.events.extend(checkouts::events_after_payments(records, &decision.events, context)?);
     decision.events.extend(webhook_events::events_for_webhooks(records, &decision.events, context)?);
+    decision.vault.extend(preparations::vault_writes(records, &decision.events)?);
     let months = statements::months_to_close(records, &decision.events, context)?;
     decision.events.splice(..0, months);
     // An expired answer is replaced by the new one, and its data in the vault is removed.

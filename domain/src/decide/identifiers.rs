@@ -115,6 +115,8 @@ fn collect_from_command(command: &Command, found: &mut CardNumberFields) {
         | Command::ChangeAcquirer(_)
         | Command::OpenBalance
         | Command::TokenizeCard(_)
+        | Command::RecordPreparation(_, _)
+        | Command::FailUnsent(_)
         | Command::RecordAuthorization(_, _)
         | Command::ExpirePayment(_)
         | Command::RecordOperation(_)

@@ -6,6 +6,7 @@ mod context;
 mod caller;
 mod acquirer;
 mod acquirer_accounts;
+mod preparations;
 mod actions;
 mod captures;
 mod operations;

@@ -27,7 +27,7 @@ use till_domain::records::{
     Installations, Integrations, Invoices, InvoicesByExternalId, MemoryRows, MerchantState, Metadata,
     MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets,
     NewestCheckoutsByCustomer, NewestCheckoutsByEmail, NewestCheckoutsByMobile, OpenEvidence, OpenPayouts, Payments,
-    PaymentsByExternalId, Payouts, PayoutsByExternalId, PayoutsByStatus, Profiles, QueuedTokens, Refunds,
+    PaymentsByExternalId, Payouts, PayoutsByExternalId, PayoutsByStatus, Preparations, Profiles, QueuedTokens, Refunds,
     RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, Table, TestClocks, Timers, TokenQueues,
     TokenUses, Tokens, Topups, TopupsByExternalId, Transactions, Users,
 };
@@ -294,6 +294,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::ActionRequired { .. }
         | Event::ActionTaken { .. }
         | Event::ActionCancelRequested { .. }
+        | Event::CallPrepared(_)
         | Event::SessionCanceled { .. }
         | Event::ColorChanged { .. }
         | Event::CheckoutPaid { .. }
@@ -478,17 +479,27 @@ fn check_action(world: &ScenarioWorld, payment: &Payment) {
     assert!(payment.capture.is_none(), "money that is given back is in no ledger");
 }
 
+/// An authorization is open as a prepared one exactly when it is one. The address of a page is known exactly while the
+/// payment is pending.
+fn check_preparation(world: &ScenarioWorld, payment: &Payment, open: Option<EffectKind>) {
+    let prepared = world.find::<Preparations>(payment.id);
+    let is_authorization = open.is_some_and(EffectKind::is_authorization);
+    assert_eq!(is_authorization && prepared.is_some(), open == Some(EffectKind::AuthorizePrepared), "{payment:?}");
+    let (is_pending, has_page) = (payment.status == PaymentStatus::Pending, prepared.and_then(|it| it.page).is_some());
+    assert_eq!(world.pages.contains(&payment.id), is_pending && has_page, "{payment:?}");
+}
+
 pub(crate) fn check_payment(world: &ScenarioWorld, payment: &Payment) {
     let open = world.find::<Effects>(EffectId::operation(payment.id)).map(|effect| effect.kind);
     let operation = payment.operation.as_ref().map(|operation| operation.kind.effect_kind());
     match payment.status {
-        PaymentStatus::Pending => assert_eq!(open, Some(EffectKind::Authorize)),
+        PaymentStatus::Pending => assert!(open.is_some_and(EffectKind::is_authorization), "{payment:?}"),
         PaymentStatus::Authorized => {
             let is_lapse = operation.is_none() && open == Some(EffectKind::Void);
             assert!(is_lapse || open == operation, "{payment:?}");
         }
         PaymentStatus::Failed | PaymentStatus::Expired => {
-            assert!(open.is_none_or(|kind| kind == EffectKind::Authorize || LATE.contains(&kind)));
+            assert!(open.is_none_or(|kind| kind.is_authorization() || LATE.contains(&kind)));
             assert_eq!(operation, None);
         }
         PaymentStatus::Voided => assert!(open.is_none_or(|kind| LATE.contains(&kind)), "{payment:?}"),
@@ -500,6 +511,7 @@ pub(crate) fn check_payment(world: &ScenarioWorld, payment: &Payment) {
     }
     check_amounts(world, payment);
     check_action(world, payment);
+    check_preparation(world, payment, open);
     let has_failed = payment.status == PaymentStatus::Failed;
     let may_have_failed = matches!(payment.status, PaymentStatus::Authorized | PaymentStatus::Expired);
     assert!(payment.failure.is_some() == has_failed || may_have_failed);
@@ -942,7 +954,7 @@ fn check_sweeping(world: &ScenarioWorld) {
     // Erasure does not wait for a payment.
     let erased = world.log.iter().flat_map(|mutation| &mutation.events).flat_map(erased_tokens);
     let tokens: BTreeSet<_> = tokens.into_iter().chain(erased).collect();
-    let authorizations = world.all::<Effects>().into_iter().filter(|effect| effect.kind == EffectKind::Authorize);
+    let authorizations = world.all::<Effects>().into_iter().filter(|effect| effect.kind.is_authorization());
     for payment in authorizations.map(|effect| world.look_up::<Payments>(effect.payment_id)) {
         assert!(world.find::<Sessions>(payment.session_id).is_some(), "the session of an open authorization stays");
         let token = payment.instrument.single_token().or(payment.instrument.multiple_token());

@@ -143,7 +143,7 @@ fn carry_out(world: &mut ScenarioWorld, id: PaymentId, refund_id: Option<RefundI
         EffectKind::Reverse => _ = world.given(done(OperationKind::Reverse)),
         EffectKind::VoidLate | EffectKind::RefundLate => _ = world.given(given_back(id, succeeded())),
         EffectKind::CancelAction => _ = world.given(action_canceled(id)),
-        EffectKind::Authorize | EffectKind::Refund(_) => {}
+        EffectKind::Authorize | EffectKind::AuthorizePrepared | EffectKind::Refund(_) => {}
     }
 }
 

@@ -30,6 +30,7 @@ mod operator;
 mod refunds;
 mod payouts;
 mod customer_actions;
+mod preparations;
 mod disputes;
 mod refusal_order;
 mod refusals;

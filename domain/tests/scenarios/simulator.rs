@@ -382,7 +382,9 @@ impl Run {
 
     fn answer(&mut self, id: PaymentId, kind: EffectKind) -> Ask {
         let operation = match kind {
-            EffectKind::Authorize => return result(id, self.authorization()),
+            EffectKind::Authorize if self.random.once_in(4) => return self.prepared(id),
+            EffectKind::Authorize | EffectKind::AuthorizePrepared if self.random.once_in(20) => return unsent(id),
+            EffectKind::Authorize | EffectKind::AuthorizePrepared => return result(id, self.authorization()),
             EffectKind::Refund(refund_id) => return refund_answered(refund_id, self.call_result()),
             EffectKind::VoidLate | EffectKind::RefundLate => return given_back(id, self.call_result()),
             EffectKind::CancelAction if self.random.once_in(3) => return canceled_too_late(id, self.authorization()),
@@ -400,6 +402,12 @@ impl Run {
             record.is_disputed = self.random.once_in(8);
         }
         ask
+    }
+
+    /// The acquirer has prepared a payment, sometimes one that is over.
+    fn prepared(&mut self, id: PaymentId) -> Ask {
+        let reference = format!("prepared-{}", self.random.below(100));
+        if self.random.once_in(2) { prepared_with_page(id, &reference) } else { prepared_without_page(id, &reference) }
     }
 
     fn call_result(&mut self) -> CallResult {
@@ -462,7 +470,7 @@ impl Run {
     }
 
     fn oldest_pending(&self) -> Option<PaymentId> {
-        let pending = self.open.iter().find(|(_, kind)| **kind == EffectKind::Authorize);
+        let pending = self.open.iter().find(|(_, kind)| kind.is_authorization());
         pending.map(|(id, _)| id.payment_id)
     }
 
@@ -769,6 +777,13 @@ impl Run {
                 self.saw("action canceled");
                 self.open(effect);
             }
+            Event::CallPrepared(prepared) => {
+                let id = EffectId::operation(prepared.payment_id);
+                self.saw(if prepared.page.is_some() { "page prepared" } else { "call prepared" });
+                if let Some(kind) = self.open.get_mut(&id).filter(|kind| **kind == EffectKind::Authorize) {
+                    *kind = EffectKind::AuthorizePrepared;
+                }
+            }
             Event::SessionCanceled { .. } => self.saw("session canceled"),
             Event::CheckoutStarted(checkout) => {
                 self.saw("checkout started");
@@ -1000,6 +1015,8 @@ fn check_that_everything_was_reached(seen: &BTreeSet<String>) {
         "action required",
         "action taken",
         "action canceled",
+        "page prepared",
+        "call prepared",
         "action timed out",
         "session canceled",
         "checkout started",

@@ -27,6 +27,7 @@ use till_domain::merchant::{Integration, PaymentMethod, Platform};
 use till_domain::metadata::{CanonicalJson, MetadataPath};
 use till_domain::money::{AmountMinor, FeeRate, Money};
 use till_domain::payment::{OperationKind, PaymentRef};
+use till_domain::preparation::Preparation;
 use till_domain::refusal::Refusal;
 use till_domain::session::{InstallmentPlan, InterestBearer};
 use till_domain::text::{
@@ -441,6 +442,32 @@ pub(crate) fn scan_required() -> AuthorizationResult {
 
 fn action_required(step: CustomerStep, authenticates: bool, lifetime_seconds: u64) -> AuthorizationResult {
     AuthorizationResult::NeedsAction(RequiredAction { step, authenticates, lifetime_seconds })
+}
+
+/// The acquirer asks the customer to pay on its page within half an hour.
+pub(crate) fn page_required() -> AuthorizationResult {
+    let address = ActionAddress::from_stored("https://acquirer.example/pay/cs_1".to_owned());
+    action_required(CustomerStep::Redirect(address), false, 1_800)
+}
+
+/// The acquirer has prepared a payment that is made on its page.
+pub(crate) fn prepared_with_page(id: PaymentId, reference: &str) -> Ask {
+    let page = Some(ActionAddress::from_stored(format!("https://acquirer.example/pay/{reference}")));
+    prepared(id, Preparation { acquirer_reference: reference.to_owned(), page })
+}
+
+/// The acquirer has prepared a payment without a page.
+pub(crate) fn prepared_without_page(id: PaymentId, reference: &str) -> Ask {
+    prepared(id, Preparation { acquirer_reference: reference.to_owned(), page: None })
+}
+
+fn prepared(id: PaymentId, preparation: Preparation) -> Ask {
+    Ask::of(TestCaller::Till, Command::RecordPreparation(id, preparation))
+}
+
+/// Nothing was sent to the acquirer for the payment in time.
+pub(crate) fn unsent(id: PaymentId) -> Ask {
+    Ask::of(TestCaller::Till, Command::FailUnsent(id))
 }
 
 /// An approval or a refusal with what the issuer told of the card.

@@ -17,7 +17,7 @@ use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Reque
 use till_domain::customer::{Customer, CustomerFields};
 use till_domain::decide::{Context, Outcome, decide};
 use till_domain::effect::{Timer, TimerKind};
-use till_domain::event::{Answer, Mutation, VaultWrite};
+use till_domain::event::{Answer, Event, Mutation, VaultWrite};
 use till_domain::ids::{
     AcquirerId, CardId, CheckoutId, CustomerId, DisputeId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId,
     PaymentId, PayoutId, RawId, RefundId, SessionId, TokenId, TopupId, WebhookId,
@@ -53,6 +53,8 @@ pub(crate) struct ScenarioWorld {
     webhook_secrets: BTreeSet<(WebhookId, SecretSlot)>,
     /// Secrets of accounts that the vault keeps.
     pub(crate) account_secrets: BTreeSet<(AcquirerId, AccountSecret)>,
+    /// Payments for whose page at the acquirer the vault keeps a key.
+    pub(crate) pages: BTreeSet<PaymentId>,
     pub(crate) clock: Millis,
     pub(crate) merchant_id: MerchantId,
     key_id: Option<KeyId>,
@@ -94,6 +96,7 @@ impl ScenarioWorld {
             key_texts: BTreeSet::new(),
             webhook_secrets: BTreeSet::new(),
             account_secrets: BTreeSet::new(),
+            pages: BTreeSet::new(),
             clock: START,
             merchant_id: raw_id(1, MerchantId::from_raw),
             key_id: None,
@@ -189,6 +192,7 @@ impl ScenarioWorld {
             apply_rows(mutation, &mut self.rows).expect("every row that an event changes is there");
             apply_state(mutation, &mut self.state);
             self.log.push((**mutation).clone());
+            self.pages.extend(mutation.events.iter().filter_map(page_of));
             vault.iter().for_each(|write| self.write_to_the_vault(*write));
         }
         outcome
@@ -235,6 +239,7 @@ impl ScenarioWorld {
             VaultWrite::ForgetKeyText(id) => self.key_texts.remove(&id) || self.find::<ApiKeys>(id).is_some(),
             VaultWrite::ForgetTokenKey(id) => self.find::<Tokens>(id).is_none(),
             VaultWrite::ForgetSessionKey(id) => self.find::<Sessions>(id).is_none(),
+            VaultWrite::ForgetPageKey(id) => self.pages.remove(&id),
             VaultWrite::ForgetCheckoutKey(id) => self.look_up::<Checkouts>(id).customer == CustomerFields::default(),
         };
         assert!(fits, "{write:?} does not fit what the vault keeps");
@@ -259,6 +264,12 @@ impl ScenarioWorld {
             TestCaller::Till => Caller::System,
         }
     }
+}
+
+/// The payment whose page this event brings the address of: that is sealed under a key of its own.
+fn page_of(event: &Event) -> Option<PaymentId> {
+    let Event::CallPrepared(prepared) = event else { return None };
+    prepared.page.is_some().then_some(prepared.payment_id)
 }
 
 /// Phrases that name the object that was made.

@@ -77,7 +77,7 @@ impl Shown {
     fn state_in_progress(&self) -> ShownState {
         match self.action.as_ref().map(|action| &action.step) {
             None => ShownState::Processing,
-            Some(CustomerStep::Redirect(_)) => ShownState::Confirm,
+            Some(CustomerStep::Redirect(_) | CustomerStep::AcquirerPage) => ShownState::Confirm,
             Some(CustomerStep::DisplayQr(_)) => ShownState::Scan,
         }
     }
@@ -97,7 +97,7 @@ impl Shown {
     fn action_url(&self) -> Option<String> {
         match &self.action.as_ref()?.step {
             CustomerStep::Redirect(address) => Some(in_ascii(address.as_str())),
-            CustomerStep::DisplayQr(_) => None,
+            CustomerStep::DisplayQr(_) | CustomerStep::AcquirerPage => None,
         }
     }
 
@@ -115,7 +115,7 @@ impl Shown {
 fn qr_text(action: &CustomerAction) -> Option<&str> {
     match &action.step {
         CustomerStep::DisplayQr(text) => Some(text.as_str()),
-        CustomerStep::Redirect(_) => None,
+        CustomerStep::Redirect(_) | CustomerStep::AcquirerPage => None,
     }
 }
 

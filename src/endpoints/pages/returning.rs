@@ -70,7 +70,7 @@ async fn find_way_on(service: Shared, call: Call<MerchantCaller>) -> Result<Repl
     let action = open_action(&reader, &payment, service.merchant_now(merchant_id)?)?;
     let acts_at = action.and_then(|action| match action.step {
         CustomerStep::Redirect(address) => Some(in_ascii(address.as_str())),
-        CustomerStep::DisplayQr(_) => None,
+        CustomerStep::DisplayQr(_) | CustomerStep::AcquirerPage => None,
     });
     Ok(Reply::new(&WayOnShape::new(merchant, shop, false, acts_at)))
 }

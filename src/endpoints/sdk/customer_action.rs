@@ -55,7 +55,7 @@ async fn get_redirect_url(service: Shared, call: Call<MerchantCaller>) -> Result
     }
     match found.action.as_ref().map(|action| &action.step) {
         Some(CustomerStep::Redirect(address)) => Ok(Reply::new(&call.absolute(address.as_str()))),
-        Some(CustomerStep::DisplayQr(_)) | None => Err(found.not_ready()),
+        Some(CustomerStep::DisplayQr(_) | CustomerStep::AcquirerPage) | None => Err(found.not_ready()),
     }
 }
 
@@ -79,7 +79,7 @@ async fn retrieve_qr_data(service: Shared, call: Call<MerchantCaller>) -> Result
     }
     match found.action.as_ref().map(|action| &action.step) {
         Some(CustomerStep::DisplayQr(text)) => Ok(Reply::new(text.as_str())),
-        Some(CustomerStep::Redirect(_)) | None => Err(found.not_ready()),
+        Some(CustomerStep::Redirect(_) | CustomerStep::AcquirerPage) | None => Err(found.not_ready()),
     }
 }
 

@@ -70,7 +70,7 @@ impl SessionWithPayment {
         match (self.progress(), self.action.as_ref().map(|action| &action.step)) {
             (PaymentProgress::Successful | PaymentProgress::Failed, _) => NextAction::CheckStatus,
             (PaymentProgress::Selected | PaymentProgress::Initiated, None) => NextAction::Wait,
-            (_, Some(CustomerStep::Redirect(_))) => NextAction::Redirect,
+            (_, Some(CustomerStep::Redirect(_) | CustomerStep::AcquirerPage)) => NextAction::Redirect,
             (_, Some(CustomerStep::DisplayQr(_))) => NextAction::DisplayQr,
         }
     }

@@ -112,7 +112,7 @@ object! {
     pub(crate) NEXT_ACTION "payment_next_action" as NextActionShape of (action: CustomerAction,
         address: Option<String>) {
         type: words(&["REDIRECT", "DISPLAY_QR"]) = match action.step {
-                CustomerStep::Redirect(_) => "REDIRECT",
+                CustomerStep::Redirect(_) | CustomerStep::AcquirerPage => "REDIRECT",
                 CustomerStep::DisplayQr(_) => "DISPLAY_QR",
             },
             "What the customer is asked to do: open an address, or scan a QR code.";
@@ -133,7 +133,7 @@ impl NextActionShape {
         Ok(open_action(reader, payment, now)?.map(|action| {
             let address = match &action.step {
                 CustomerStep::Redirect(address) => Some(call.absolute(address.as_str())),
-                CustomerStep::DisplayQr(_) => None,
+                CustomerStep::DisplayQr(_) | CustomerStep::AcquirerPage => None,
             };
             NextActionShape::new(action, address)
         }))
@@ -143,7 +143,7 @@ impl NextActionShape {
 fn qr_data(action: &CustomerAction) -> Option<String> {
     match &action.step {
         CustomerStep::DisplayQr(text) => Some(text.as_str().to_owned()),
-        CustomerStep::Redirect(_) => None,
+        CustomerStep::Redirect(_) | CustomerStep::AcquirerPage => None,
     }
 }
 

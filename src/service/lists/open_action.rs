@@ -1,15 +1,15 @@
 //! The action that the customer of a payment is asked for.
 
-use till_domain::customer_action::CustomerAction;
+use till_domain::customer_action::{CustomerAction, CustomerStep};
 use till_domain::payment::Payment;
-use till_domain::records::{CustomerActions, Rows};
+use till_domain::records::{CustomerActions, Preparations, Rows};
 use till_domain::time::Millis;
 use till_protocol::api_error::ApiError;
 
 use crate::service::submission::Reader;
 
 /// The action that the customer must take at `now`; none when the payment does not wait for its customer, or the time
-/// is over.
+/// is over. The acquirer's page is shown by its address, from the preparation, as any other address.
 ///
 /// # Errors
 /// `UNAVAILABLE` when the row cannot be read.
@@ -18,5 +18,13 @@ pub(crate) fn open_action(
     payment: &Payment,
     now: Millis,
 ) -> Result<Option<CustomerAction>, ApiError> {
-    if payment.customer_must_act(now) { Ok(reader.get::<CustomerActions>(payment.id)?) } else { Ok(None) }
+    if !payment.customer_must_act(now) {
+        return Ok(None);
+    }
+    let Some(action) = reader.get::<CustomerActions>(payment.id)? else { return Ok(None) };
+    if action.step != CustomerStep::AcquirerPage {
+        return Ok(Some(action));
+    }
+    let page = reader.get::<Preparations>(payment.id)?.and_then(|prepared| prepared.page);
+    Ok(page.map(|page| CustomerAction { step: CustomerStep::Redirect(page), ..action }))
 }

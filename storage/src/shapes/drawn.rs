@@ -19,7 +19,9 @@ use till_domain::metadata::{ItemHash, SetNumber};
 use till_domain::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency};
 use till_domain::payment::{CaptureTime, Payment};
 use till_domain::records::{AnyKey, AnyRow, MerchantState, Single};
-use till_domain::text::{Email, ExternalId, HolderName, IdempotencyKey, MetadataKey, Mobile, PersonName};
+use till_domain::text::{
+    ActionAddress, Email, ExternalId, HolderName, IdempotencyKey, MetadataKey, Mobile, PersonName,
+};
 use till_domain::time::Millis;
 
 use super::activity::ActivityObjectV1;
@@ -334,6 +336,7 @@ macro_rules! drawn_texts {
 }
 
 drawn_texts! {
+    ActionAddress: "https://acquirer.example/pay";
     Email: "somchai@example.com";
     HolderName: "S JAIDEE";
     Mobile: "+66812345678";

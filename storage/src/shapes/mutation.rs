@@ -22,7 +22,7 @@ use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, ProfileV1, TestCl
 use super::metadata::{MetadataRecordV1, MetadataSetV1, SweptItemV1};
 use super::payment::{
     AuthenticationV1, AuthorizationV1, CaptureV1, CustomerActionV1, DisputeClosingV1, DisputeV1, EffectV1, FailureV1,
-    OperationV1, PaymentV1, PayoutV1, RefundV1, RefusedOperationV1,
+    OperationV1, PaymentV1, PayoutV1, PreparedPaymentV1, RefundV1, RefusedOperationV1,
 };
 use super::personal::Personal;
 use super::session::SessionV1;
@@ -268,6 +268,7 @@ shape_enum! {
         CheckoutCustomerErased { checkout_id: [u8; 16] },
         AcquirerSaved(account: AcquirerAccountV1),
         AcquirerRemoved { acquirer_id: [u8; 16] },
+        CallPrepared(prepared: PreparedPaymentV1),
     }
 }
 

@@ -10,6 +10,7 @@ use till_domain::failure::Failure;
 use till_domain::ids::{CustomerId, PaymentId};
 use till_domain::payment::{Authorization, Capture, Operation, Payment, RefusedOperation};
 use till_domain::payout::Payout;
+use till_domain::preparation::PreparedPayment;
 use till_domain::records::Unreadable;
 use till_domain::refund::Refund;
 
@@ -64,6 +65,7 @@ shape_enum! {
         VoidLate,
         RefundLate,
         CancelAction,
+        AuthorizePrepared,
     }
 }
 
@@ -170,11 +172,22 @@ shape_struct! {
     }
 }
 
+shape_struct! {
+    /// The preparation of a payment. The address of the page opens it to whoever has it, so it is sealed as texts about
+    /// persons are.
+    PreparedPaymentV1 of PreparedPayment {
+        payment_id: [u8; 16],
+        acquirer_reference: String,
+        page: Option<Vec<u8>> as "preparation.page",
+    } sealed under SubjectId::acquirer_page(*payment_id)
+}
+
 shape_enum! {
     /// The step that a customer is asked to take.
     CustomerStepV1 of CustomerStep {
         Redirect(address: String),
         DisplayQr(text: String),
+        AcquirerPage,
     }
 }
 

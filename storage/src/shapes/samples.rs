@@ -47,6 +47,7 @@ fn seal_head(subject: SubjectId, label: &str) -> String {
         SubjectKind::Payment => 'P',
         SubjectKind::Token => 'T',
         SubjectKind::Checkout => 'K',
+        SubjectKind::AcquirerPage => 'A',
     };
     format!("{kind}{:02x}{:02x}|{label}|", subject.id[0], subject.id[15])
 }

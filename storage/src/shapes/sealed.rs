@@ -2,7 +2,7 @@
 //! text that is sealed with it opens only there.
 
 use till_domain::records::Unreadable;
-use till_domain::text::{Email, HolderName, Mobile, PersonName};
+use till_domain::text::{ActionAddress, Email, HolderName, Mobile, PersonName};
 
 use crate::vault::SubjectId;
 
@@ -57,7 +57,7 @@ macro_rules! sealed_texts {
     )+};
 }
 
-sealed_texts! { Email HolderName Mobile PersonName }
+sealed_texts! { ActionAddress Email HolderName Mobile PersonName }
 
 impl SealedShape<Vec<Email>> for Vec<Vec<u8>> {
     type Labels = &'static str;

@@ -25,7 +25,7 @@ use super::ledger::{BalanceTotalsV1, EntryV1, InvoiceV1, TopupV1, TransactionV1}
 use super::merchant::{ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, TestClockV1};
 use super::metadata::{MetadataRecordV1, MetadataSetV1};
 use super::mutation::StoredAnswerV1;
-use super::payment::{CustomerActionV1, DisputeV1, EffectV1, PaymentV1, PayoutV1, RefundV1};
+use super::payment::{CustomerActionV1, DisputeV1, EffectV1, PaymentV1, PayoutV1, PreparedPaymentV1, RefundV1};
 use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::Shape;
@@ -371,6 +371,7 @@ tables! {
     CheckoutNeighbors = 82 in Indexes: NeighborsV1;
     AcquirerAccounts = 83 in Rows: AcquirerAccountV1, under id;
     AcquirerUses = 84 in Rows: AcquirerUseV1;
+    Preparations = 85 in Rows: PreparedPaymentV1, under payment_id;
     KeyDirectory = 96 in Directory: KeyOwnerV1;
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;

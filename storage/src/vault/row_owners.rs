@@ -26,6 +26,8 @@ pub enum SubjectKind {
     Token,
     /// A checkout.
     Checkout,
+    /// The acquirer's page for a payment: on it whoever has its address may pay.
+    AcquirerPage,
 }
 
 /// The owner of personal data, within a merchant.
@@ -60,6 +62,12 @@ impl SubjectId {
     #[must_use]
     pub const fn checkout(id: CheckoutId) -> SubjectId {
         SubjectId { kind: SubjectKind::Checkout, id: id.to_bytes() }
+    }
+
+    /// The acquirer's page for a payment as subject.
+    #[must_use]
+    pub const fn acquirer_page(id: PaymentId) -> SubjectId {
+        SubjectId { kind: SubjectKind::AcquirerPage, id: id.to_bytes() }
     }
 
     /// A card token as subject.

@@ -15,9 +15,10 @@
 //! | 6 | an API key kept for a replay of the call that made it | API key uid | sealed row of its text, + 41 bytes |
 //! | 7 | key of a card token, for the name on the card | token | sealed row of 32 bytes, 73 bytes |
 //! | 8, 9, 10, 11 | secret of a webhook in the first, second, third or fourth slot | webhook | sealed row of 64 bytes, 105 bytes |
-//! | 12 | key of a checkout | checkout | sealed row of 32 bytes, 73 bytes |
+//! | 12 | key of a checkout, for its customer fields | checkout | sealed row of 32 bytes, 73 bytes |
 //! | 13 | secret for calls of an account at an acquirer | account | sealed row of its text, + 41 bytes |
 //! | 14 | secret for notices of an account at an acquirer | account | sealed row of its text, + 41 bytes |
+//! | 15 | key of the acquirer's page for a payment, for its address | payment | sealed row of 32 bytes, 73 bytes |
 //!
 //! The shape of a sealed row is described in `sealed.rs`; its associated data is the row's key as above.
 
@@ -44,6 +45,7 @@ const FOURTH_WEBHOOK_SECRET: u8 = 11;
 const CHECKOUT_KEY: u8 = 12;
 const ACCOUNT_SECRET_FOR_CALLS: u8 = 13;
 const ACCOUNT_SECRET_FOR_NOTICES: u8 = 14;
+const PAGE_KEY: u8 = 15;
 
 /// The key of a row of the vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,9 +61,9 @@ pub enum VaultKey {
     },
     /// The wrapped key under which one person's data is sealed.
     SubjectKey {
-        /// The merchant whose customer, session, payment, card token or checkout it is.
+        /// The merchant whose customer, session, payment, card token, checkout or page it is.
         merchant: MerchantId,
-        /// The customer, session, payment, card token or checkout.
+        /// The customer, session, payment, card token, checkout or page.
         subject: SubjectId,
     },
     /// An API key in sealed form, kept while the answer of the call that made it may be replayed.
@@ -149,6 +151,7 @@ impl VaultKey {
             CHECKOUT_KEY => Some(of_subject(SubjectId::checkout(CheckoutId::from_bytes(id)))),
             ACCOUNT_SECRET_FOR_CALLS => of_account(AccountSecret::Calls),
             ACCOUNT_SECRET_FOR_NOTICES => of_account(AccountSecret::Notices),
+            PAGE_KEY => Some(of_subject(SubjectId::acquirer_page(PaymentId::from_bytes(id)))),
             _ => None,
         }
     }
@@ -164,6 +167,7 @@ fn subject_kind_byte(kind: SubjectKind) -> u8 {
         SubjectKind::Payment => PAYMENT_KEY,
         SubjectKind::Token => TOKEN_KEY,
         SubjectKind::Checkout => CHECKOUT_KEY,
+        SubjectKind::AcquirerPage => PAGE_KEY,
     }
 }
 
@@ -197,7 +201,7 @@ mod tests {
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
 
-    fn one_of_each_kind() -> [VaultKey; 15] {
+    fn one_of_each_kind() -> [VaultKey; 16] {
         let webhook_id = WebhookId::from_bytes([0xbb; 16]);
         let of_webhook =
             |slot| VaultKey::WebhookSecret { merchant: MERCHANT, of: WebhookSecretOf { webhook_id, slot } };
@@ -222,6 +226,7 @@ mod tests {
             of_subject(SubjectId::checkout(CheckoutId::from_bytes([0xbb; 16]))),
             of_account(AccountSecret::Calls),
             of_account(AccountSecret::Notices),
+            of_subject(SubjectId::acquirer_page(PaymentId::from_bytes([0xbb; 16]))),
         ]
     }
 
@@ -245,7 +250,7 @@ mod tests {
     #[test]
     fn other_kinds_and_lengths_and_an_owned_key_ring_are_not_keys() {
         let mut unknown = one_of_each_kind()[1].encode();
-        unknown[16] = 15;
+        unknown[16] = 16;
         let mut owned_keyring = VaultKey::Keyring.encode();
         owned_keyring[20] = 1;
         let key = one_of_each_kind()[1].encode();

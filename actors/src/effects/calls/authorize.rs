@@ -1,7 +1,6 @@
 //! The authorization of a payment, with or without capture.
 
 use till_domain::command::{AuthorizationResult, Command};
-use till_domain::effect::EffectKind;
 use till_domain::failure::FailureCode;
 use till_domain::ids::{Id, MerchantId};
 use till_domain::session;
@@ -20,7 +19,8 @@ pub(super) struct Authorize;
 impl CallKind for Authorize {
     /// The acquirer may have carried out the call of a card whose number is gone before.
     fn plan(&self, sources: &CallSources, merchant: MerchantId, open: &OpenRows) -> Planned {
-        let Some(payment) = open.payment_for(EffectKind::Authorize) else { return Ok(None) };
+        let Some((payment, is_prepared)) = open.authorized() else { return Ok(None) };
+        let prepared = if is_prepared { sources.preparation(merchant, payment.id)? } else { None };
         let (name, session) = (NamedCall::first(payment.id, PaymentStep::Authorize), payment.session_id);
         let instrument = instrument(sources, merchant, &payment.instrument)?;
         let unless_made = instrument.is_none().then(|| Command::RecordAuthorization(payment.id, card_gone()));
@@ -33,6 +33,7 @@ impl CallKind for Authorize {
             instrument,
             capture: payment.capture_mode,
             return_path: ReturnPath { merchant, session, secret },
+            prepared,
         });
         Ok(Some(PlannedCall { name, call, unless_made, may_await_decision: payment.open_action_until().is_some() }))
     }

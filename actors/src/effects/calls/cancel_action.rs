@@ -14,7 +14,7 @@ use crate::acquirer::{AcquirerCall, CallAnswer, CallDone, CancelRequest, NamedCa
 pub(super) struct CancelAction;
 
 impl CallKind for CancelAction {
-    fn plan(&self, _: &CallSources, merchant: MerchantId, open: &OpenRows) -> Planned {
+    fn plan(&self, sources: &CallSources, merchant: MerchantId, open: &OpenRows) -> Planned {
         let Some(payment) = open.payment_for(EffectKind::CancelAction) else { return Ok(None) };
         let name = NamedCall::first(payment.id, PaymentStep::Cancel);
         let request = CancelRequest {
@@ -24,6 +24,7 @@ impl CallKind for CancelAction {
             payment: payment.id,
             money: payment.money,
             deadline_passed: payment.status == PaymentStatus::Expired,
+            prepared: sources.preparation(merchant, payment.id)?,
         };
         Ok(Some(PlannedCall::new(name, AcquirerCall::Cancel(request))))
     }

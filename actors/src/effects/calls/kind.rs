@@ -37,6 +37,8 @@ impl PlannedCall {
 
 /// What follows from an answer.
 pub(crate) enum Judged {
+    /// The acquirer has prepared the call: it is made once this is recorded.
+    Prepared(Command),
     /// The call ends with this record.
     Ended(Command),
     /// It stays open after this record, and waits for a customer, or for the result of a customer's action.

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use till_domain::acquirer::AcquirerRef;
 use till_domain::dispute::Dispute;
 use till_domain::effect::{Effect, EffectKind};
-use till_domain::ids::{DisputeId, MerchantId};
+use till_domain::ids::{DisputeId, MerchantId, PaymentId};
 use till_domain::open_call::OpenCall;
 use till_domain::payment::Payment;
 use till_domain::payout::{Payout, PayoutStatus};
-use till_domain::records::{Disputes, Effects, OpenEvidence, Payments, Payouts, Rows, Unreadable};
+use till_domain::preparation::{Preparation, PreparedPayment};
+use till_domain::records::{Disputes, Effects, OpenEvidence, Payments, Payouts, Preparations, Rows, Unreadable};
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::Keyring;
 
 use super::super::acquirers::NotOpened;
-use crate::acquirer::AcquirerUnavailable;
 use crate::acquirer::security_codes::SecurityCodes;
+use crate::acquirer::{AcquirerUnavailable, UnansweredOutcome};
 use crate::background::BackgroundRows;
 use crate::store::Store;
 
@@ -25,6 +26,9 @@ pub(crate) enum NoResult {
     /// The acquirer did not answer.
     #[error("the acquirer did not answer: {0}")]
     Unanswered(String),
+    /// The acquirer was not reached, or has not prepared the call: nothing was sent that moves money.
+    #[error("nothing was sent that moves money: {0}")]
+    NotSent(String),
     /// The acquirer has not carried the call out, and may still do so.
     #[error("the call is not done yet, and its request may still be on its way")]
     MayBeOnItsWay,
@@ -41,7 +45,10 @@ impl From<Unreadable> for NoResult {
 
 impl From<AcquirerUnavailable> for NoResult {
     fn from(error: AcquirerUnavailable) -> NoResult {
-        NoResult::Unanswered(error.to_string())
+        match error.outcome {
+            UnansweredOutcome::Unknown => NoResult::Unanswered(error.to_string()),
+            UnansweredOutcome::NotSent | UnansweredOutcome::Limited => NoResult::NotSent(error.to_string()),
+        }
     }
 }
 
@@ -74,6 +81,12 @@ impl OpenRows {
     pub(super) fn payment_for(&self, kind: EffectKind) -> Option<&Payment> {
         let OpenRows::Payment(effect, payment) = self else { return None };
         (effect.kind == kind).then_some(payment)
+    }
+
+    /// The payment of an authorization, and true when it is prepared.
+    pub(crate) fn authorized(&self) -> Option<(&Payment, bool)> {
+        let OpenRows::Payment(effect, payment) = self else { return None };
+        effect.kind.is_authorization().then_some((payment, effect.kind == EffectKind::AuthorizePrepared))
     }
 
     /// The payment of a call about one.
@@ -121,6 +134,11 @@ impl CallSources {
             }
             OpenCall::Evidence(id) => self.evidence(merchant, id),
         }
+    }
+
+    /// What the acquirer has prepared for a payment.
+    pub(super) fn preparation(&self, merchant: MerchantId, id: PaymentId) -> Result<Option<Preparation>, NoResult> {
+        Ok(self.reader(merchant).get::<Preparations>(id)?.map(PreparedPayment::into_preparation))
     }
 
     fn evidence(&self, merchant: MerchantId, id: DisputeId) -> Result<Option<OpenRows>, NoResult> {

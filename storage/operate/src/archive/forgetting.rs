@@ -16,8 +16,8 @@ use crate::overlay::Overlay;
 
 use super::ArchiveError;
 
-/// Customers and payers whose keys are removed later. Keys of sessions, tokens and checkouts are not among them: they
-/// expire again.
+/// Customers and payers whose keys are removed later. Keys of sessions, tokens, checkouts and pages are not among
+/// them: they expire again.
 #[derive(Default)]
 pub(super) struct Forgotten(BTreeSet<(MerchantId, SubjectKind, [u8; 16])>);
 
@@ -30,7 +30,7 @@ impl Forgotten {
                     SubjectKind::Customer | SubjectKind::Payment => {
                         self.0.insert((merchant, subject.kind, subject.id));
                     }
-                    SubjectKind::Session | SubjectKind::Token | SubjectKind::Checkout => {}
+                    SubjectKind::Session | SubjectKind::Token | SubjectKind::Checkout | SubjectKind::AcquirerPage => {}
                 }
             }
         }

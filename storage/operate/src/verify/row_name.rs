@@ -96,7 +96,7 @@ fn of_subject(subject: SubjectId) -> String {
     match subject.kind {
         SubjectKind::Customer => CustomerId::from_bytes(subject.id).to_string(),
         SubjectKind::Session => SessionId::from_bytes(subject.id).to_string(),
-        SubjectKind::Payment => PaymentId::from_bytes(subject.id).to_string(),
+        SubjectKind::Payment | SubjectKind::AcquirerPage => PaymentId::from_bytes(subject.id).to_string(),
         SubjectKind::Token => TokenId::from_bytes(subject.id).to_string(),
         SubjectKind::Checkout => CheckoutId::from_bytes(subject.id).to_string(),
     }

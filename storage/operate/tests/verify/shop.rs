@@ -428,6 +428,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
             VaultWrite::ForgetCardNumber(card_id) => (number_key(CardNumberOf::Card(card_id)), None),
             VaultWrite::ForgetCustomerKey(customer_id) => forgotten(SubjectId::customer(customer_id)),
             VaultWrite::ForgetSessionKey(session_id) => forgotten(SubjectId::session(session_id)),
+            VaultWrite::ForgetPageKey(payment_id) => forgotten(SubjectId::acquirer_page(payment_id)),
             VaultWrite::ForgetCheckoutKey(checkout_id) => forgotten(SubjectId::checkout(checkout_id)),
             VaultWrite::ForgetTokenKey(token_id) => forgotten(SubjectId::token(token_id)),
             VaultWrite::ForgetKeyText(key) => (VaultKey::ApiKeySecret { merchant, key }, None),
