@@ -215,10 +215,10 @@ impl Drop for SandboxAcquirer {
 fn asked(call: AcquirerCall) -> Result<BookRequest, Result<CallAnswer, AcquirerUnavailable>> {
     let (what, reference, merchant, payment, money) = match call {
         AcquirerCall::Authorize(request) => {
-            let AuthorizeRequest { reference, merchant, payment, money, instrument, capture, return_path, prepared: _ } =
+            let AuthorizeRequest { reference, merchant, payment, money, instrument, capture, return_path, .. } =
                 request;
             let no_means = || Err(AcquirerUnavailable::not_sent("there is no means of payment"));
-            let (instrument, plan) = planned(&instrument.ok_or_else(no_means)?, money);
+            let (instrument, plan) = instrument.as_ref().and_then(|it| planned(it, money)).ok_or_else(no_means)?;
             let asked = |page| BookAction::asked(page, secret(), payment, money, return_path.to_string());
             let action = plan.asks.map(asked).map(Box::new);
             let what = BookRequestKind::Authorize { instrument, capture, plan, action };
@@ -268,9 +268,10 @@ const fn object(call: &AcquirerCall) -> Option<(Option<PaymentId>, Money)> {
     }
 }
 
-/// The means of payment as the book keeps it, and the plan of the authorization.
-fn planned(instrument: &Instrument, money: Money) -> (BookInstrument, AuthorizationPlan) {
-    match instrument {
+/// The means of payment as the book keeps it, and the plan of the authorization; none for a card page, which the sandbox
+/// does not have.
+fn planned(instrument: &Instrument, money: Money) -> Option<(BookInstrument, AuthorizationPlan)> {
+    Some(match instrument {
         Instrument::Card { number, expiry: _, security_code: _, is_saved } => {
             let (first_six, last_four) = (number.first_six(), number.last_four());
             (BookInstrument::Card { first_six, last_four }, AuthorizationPlan::of_card(number, *is_saved))
@@ -283,7 +284,8 @@ fn planned(instrument: &Instrument, money: Money) -> (BookInstrument, Authorizat
         Instrument::MobileBanking => {
             (BookInstrument::MobileBanking, AuthorizationPlan::of_method(ActionPage::Bank, money))
         }
-    }
+        Instrument::AcquirerPage { locale: _ } => return None,
+    })
 }
 
 /// The random part of an action's id.

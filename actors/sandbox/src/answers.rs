@@ -66,6 +66,8 @@ fn authorization(line: &BookLine, at_ms: u64) -> Option<CallAnswer> {
             settles_at_once: state.settles_at_once,
             is_disputed: TakenMoney::of(line).is_disputed,
             authentication,
+            capture_before: None,
+            card: None,
         })),
         AuthorizeOutcome::Declined(code) => CallAnswer::Declined { failure: (*code).into(), authentication },
         // The payment has ended in another way, so that nobody sees this code.

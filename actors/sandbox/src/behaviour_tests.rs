@@ -13,6 +13,7 @@ use till_domain::money::{AmountMinor, Currency, Money};
 use till_domain::payment::CaptureMode;
 use till_domain::session::InstallmentPlan;
 use till_domain::text::Evidence;
+use till_domain::time::Millis;
 use till_storage::vault::CardNumber;
 
 use super::{ActionId, ActionOutcome, PendingEnd, PlayedAcquirer, SandboxAcquirer};
@@ -97,9 +98,19 @@ pub(super) fn card(digits: &str) -> Instrument {
 
 pub(super) fn authorize(number: u8, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
     let reference = Reference::new(payment(number), PaymentStep::Authorize);
-    let (merchant, payment, return_path) = (MERCHANT, payment(number), RETURN_PATH);
-    let instrument = Some(instrument);
-    AuthorizeRequest { reference, merchant, payment, money: thb(100), instrument, capture, return_path, prepared: None }
+    AuthorizeRequest {
+        reference,
+        merchant: MERCHANT,
+        payment: payment(number),
+        money: thb(100),
+        instrument: Some(instrument),
+        capture,
+        return_path: RETURN_PATH,
+        description: None,
+        email: None,
+        created_at: Millis(0),
+        prepared: None,
+    }
 }
 
 fn manual(number: u8) -> AuthorizeRequest {
@@ -130,6 +141,8 @@ pub(super) fn approval(number: u8, captured: bool, authentication: Option<Authen
         settles_at_once,
         is_disputed,
         authentication,
+        capture_before: None,
+        card: None,
     }))
 }
 
@@ -190,6 +203,7 @@ fn it_keeps_the_promises_of_an_acquirer() {
             let ended = sandbox.end_pending(MERCHANT, reference, PendingEnd::Completed);
             Box::pin(async move { ended.await.map(|_| ()) })
         },
+        pays_out: true,
         next_fault: &|fault| {
             let write = match fault {
                 CallFault::AnswerLost => NextWrite::TimesOutDone,

@@ -3,10 +3,12 @@
 use std::future::{Future, ready};
 use std::pin::Pin;
 
+use till_domain::card::{CardExpiry, CardScheme};
 use till_domain::command::{AuthenticationResult, EvidenceResult, RequiredAction};
 use till_domain::failure::Failure;
 use till_domain::ids::MerchantId;
 use till_domain::preparation::Preparation;
+use till_domain::time::Millis;
 use tokio::sync::mpsc;
 
 use super::requests::AcquirerCall;
@@ -99,6 +101,11 @@ impl AcquirerUnavailable {
     pub fn not_sent(reason: impl Into<String>) -> AcquirerUnavailable {
         AcquirerUnavailable { outcome: UnansweredOutcome::NotSent, reason: reason.into() }
     }
+
+    /// The error of an answer whose `member` differs from what was asked.
+    pub fn mismatch(member: &str) -> AcquirerUnavailable {
+        AcquirerUnavailable { outcome: UnansweredOutcome::Mismatch, reason: format!("its answer has another {member}") }
+    }
 }
 
 /// What is known of a call without an answer.
@@ -106,8 +113,14 @@ impl AcquirerUnavailable {
 pub enum UnansweredOutcome {
     /// It may have been carried out, or may still be: it is looked up before it is made again.
     Unknown,
+    /// The answer is about another amount, currency, reference or mode than the call, so that it tells nothing of it:
+    /// as [`UnansweredOutcome::Unknown`], and operators are told.
+    Mismatch,
     /// It was surely not carried out, and will not be.
     NotSent,
+    /// The acquirer refused the secret of the account: as [`UnansweredOutcome::NotSent`], and it stays so until the
+    /// secret is replaced.
+    CredentialsRefused,
     /// The acquirer refused it since there were too many: it was surely not carried out, and may come again.
     Limited,
 }
@@ -165,6 +178,21 @@ pub struct ApprovedAuthorization {
     pub is_disputed: bool,
     /// The authentication of the card, when there was one.
     pub authentication: Option<AuthenticationResult>,
+    /// The instant before which the acquirer must be asked to capture, when it tells one.
+    pub capture_before: Option<Millis>,
+    /// The card, when it was entered at the acquirer.
+    pub card: Option<CardAtAcquirer>,
+}
+
+/// A card that was entered at the acquirer, as far as it tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardAtAcquirer {
+    /// Its network.
+    pub scheme: CardScheme,
+    /// Its last four digits.
+    pub last_digits: String,
+    /// The last month in which it is valid.
+    pub expiry: CardExpiry,
 }
 
 /// A capture, a void, a refund or a payout that is done.

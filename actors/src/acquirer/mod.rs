@@ -9,8 +9,8 @@ pub mod security_codes;
 mod standings;
 
 pub use calls::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, ApprovedAuthorization, Awaited, CallAnswer, CallDone, LateAnswer,
-    LateAnswers, LookedUp, MovedMoney, Prepared, UnansweredOutcome,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, ApprovedAuthorization, Awaited, CallAnswer, CallDone,
+    CardAtAcquirer, LateAnswer, LateAnswers, LookedUp, MovedMoney, Prepared, UnansweredOutcome,
 };
 pub use connector::{AccountSecrets, Connector, Connectors, OpenedAccount, TrialAnswer, TrialError, TriedAccount};
 pub use reference::{NamedCall, PaymentStep, Reference, UnknownReference};

@@ -4,12 +4,14 @@ use std::fmt;
 
 use till_domain::address_secret::AddressSecret;
 use till_domain::card::CardExpiry;
+use till_domain::checkout::Locale;
 use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId, SessionId};
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
 use till_domain::preparation::Preparation;
 use till_domain::session::InstallmentPlan;
-use till_domain::text::Evidence;
+use till_domain::text::{Email, Evidence, ExternalId};
+use till_domain::time::Millis;
 use till_storage::vault::CardNumber;
 
 use super::reference::Reference;
@@ -84,6 +86,12 @@ pub struct AuthorizeRequest {
     pub capture: CaptureMode,
     /// The page of this server to which a customer who acted elsewhere comes back.
     pub return_path: ReturnPath,
+    /// The merchant's own identifier of the payment, by which the acquirer describes it.
+    pub description: Option<ExternalId>,
+    /// The customer's e-mail address.
+    pub email: Option<Email>,
+    /// The instant at which the payment was recorded.
+    pub created_at: Millis,
     /// What the acquirer has prepared for it, as recorded. When that has a page, the customer is sent there by any
     /// answer that asks for a redirect: its address is not recorded again.
     pub prepared: Option<Preparation>,
@@ -139,6 +147,11 @@ pub enum Instrument {
         security_code: Option<SecurityCode>,
         /// True for a saved card, which its holder has used here before.
         is_saved: bool,
+    },
+    /// A card that the customer enters at the acquirer's page.
+    AcquirerPage {
+        /// The language of the page; the acquirer's choice when there is none.
+        locale: Option<Locale>,
     },
     /// Instalments.
     Installment {

@@ -183,8 +183,12 @@ impl EffectRunner {
         let answer = in_time(self.caller.times.call, acquirer.act(call)).await;
         match answer.as_ref().map_err(|error| error.outcome) {
             Ok(_) => {}
-            Err(UnansweredOutcome::Unknown) => note(Some(MadeCall::Unanswered(Instant::now()))),
-            Err(UnansweredOutcome::NotSent | UnansweredOutcome::Limited) => note(before),
+            Err(UnansweredOutcome::Unknown | UnansweredOutcome::Mismatch) => {
+                note(Some(MadeCall::Unanswered(Instant::now())))
+            }
+            Err(UnansweredOutcome::NotSent | UnansweredOutcome::CredentialsRefused | UnansweredOutcome::Limited) => {
+                note(before)
+            }
         }
         Ok(answer?)
     }

@@ -7,8 +7,8 @@ use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, CallAnswer, Instrument, LateAnswers, LookedUp,
     Preparation, Prepared,
 };
-use till_domain::ids::MerchantId;
 use till_domain::failure::FailureCode;
+use till_domain::ids::MerchantId;
 use till_domain::text::ActionAddress;
 use till_sandbox::SandboxAcquirer;
 use tokio::sync::oneshot;

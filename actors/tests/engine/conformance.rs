@@ -63,6 +63,7 @@ async fn check(script: ScriptHandle) {
             let ended = sandbox.end_pending(merchant, reference, PendingEnd::Completed);
             Box::pin(async move { ended.await.map(|_| ()) })
         },
+        pays_out: true,
         next_fault: &|fault| {
             script.next([CallTreatment::Fault(fault)]);
             true

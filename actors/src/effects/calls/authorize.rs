@@ -33,6 +33,9 @@ impl CallKind for Authorize {
             instrument,
             capture: payment.capture_mode,
             return_path: ReturnPath { merchant, session, secret },
+            description: payment.external_id.clone(),
+            email: None,
+            created_at: payment.created_at,
             prepared,
         });
         Ok(Some(PlannedCall { name, call, unless_made, may_await_decision: payment.open_action_until().is_some() }))
@@ -57,7 +60,8 @@ impl CallKind for Authorize {
 
 /// An approval, for the record.
 pub(super) fn approval(approved: ApprovedAuthorization) -> AuthorizationResult {
-    let ApprovedAuthorization { acquirer_reference, captured, settles_at_once, is_disputed, authentication } = approved;
+    let ApprovedAuthorization { acquirer_reference, captured, settles_at_once, is_disputed, authentication, .. } =
+        approved;
     AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed, authentication }
 }
 

@@ -46,8 +46,10 @@ impl From<Unreadable> for NoResult {
 impl From<AcquirerUnavailable> for NoResult {
     fn from(error: AcquirerUnavailable) -> NoResult {
         match error.outcome {
-            UnansweredOutcome::Unknown => NoResult::Unanswered(error.to_string()),
-            UnansweredOutcome::NotSent | UnansweredOutcome::Limited => NoResult::NotSent(error.to_string()),
+            UnansweredOutcome::Unknown | UnansweredOutcome::Mismatch => NoResult::Unanswered(error.to_string()),
+            UnansweredOutcome::NotSent | UnansweredOutcome::CredentialsRefused | UnansweredOutcome::Limited => {
+                NoResult::NotSent(error.to_string())
+            }
         }
     }
 }

@@ -1,0 +1,266 @@
+//! Authorizations: at Stripe's page, by a card's number, and by PromptPay. What is made ready moves no money; a payment
+//! has one intent, which Stripe charges at most once.
+
+use std::future::ready;
+use std::sync::Arc;
+
+use till_actors::acquirer::{
+    AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, CallAnswer, Instrument, LookedUp, Preparation, Prepared,
+};
+use till_domain::checkout::Locale;
+use till_domain::command::RequiredAction;
+use till_domain::customer_action::CustomerStep;
+use till_domain::failure::FailureCode;
+use till_domain::payment::CaptureMode;
+use till_domain::text::ActionAddress;
+
+use super::api::{Api, ApiError, EXPAND, Form, NoObject};
+use super::failures::{request_failure, with_word};
+use super::objects::{CardPage, CardPageStatus, Expected, Intent, PaymentMethod};
+use super::outcomes::{PENDING, authorization, carried_out, declined_for, page};
+
+/// The seconds that a customer has for the page.
+const PAGE_SECONDS: u64 = 1_800;
+/// The seconds from the payment's record after which the page ends by itself. Stripe takes 30 minutes at least, and a
+/// payment may be prepared until an hour after its record.
+const SESSION_SECONDS: u64 = 90 * 60;
+const SESSIONS: &str = "/v1/checkout/sessions";
+const INTENTS: &str = "/v1/payment_intents";
+/// The beginning of the ids of pages.
+const SESSION_PREFIX: &str = "cs_";
+
+/// Makes ready what an authorization needs: a page, or an intent that is not confirmed.
+pub(crate) fn prepare(api: &Arc<Api>, request: &AuthorizeRequest) -> AcquirerAnswer<Prepared> {
+    let expected = Expected::payment(request.payment, request.money, api.mode);
+    let key = format!("{}/prepare", request.reference);
+    let (api, address) = (Arc::clone(api), api.address_of(&request.return_path));
+    match &request.instrument {
+        Some(Instrument::AcquirerPage { locale }) => {
+            let form = session_form(request, *locale, &address);
+            Box::pin(async move { preparation_answer(make_session(&api, &form, &key, &expected).await) })
+        }
+        Some(Instrument::PromptPay) => {
+            let form = intent_form(request);
+            Box::pin(async move { preparation_answer(made_intent(api.make(INTENTS, &form, &key).await, &expected)) })
+        }
+        Some(card @ Instrument::Card { .. }) => {
+            let (card, intent) = (card_form(card), intent_form(request));
+            Box::pin(async move { make_of_number(&api, card, intent, &expected).await })
+        }
+        Some(Instrument::Installment { .. } | Instrument::MobileBanking) => {
+            Box::pin(ready(Ok(Prepared::Declined(with_word(FailureCode::MethodUnavailable, None)))))
+        }
+        None => Box::pin(ready(Err(AcquirerUnavailable::not_sent("there is no means of payment")))),
+    }
+}
+
+/// Confirms the intent that was made ready; a page is only shown.
+pub(crate) fn act(api: &Arc<Api>, request: AuthorizeRequest) -> AcquirerAnswer<CallAnswer> {
+    let address = api.address_of(&request.return_path);
+    let Some(sought) = SoughtPayment::of(api, &request) else {
+        return Box::pin(ready(Err(AcquirerUnavailable::not_sent("nothing was made ready for it"))));
+    };
+    if sought.is_at_page() {
+        return Box::pin(ready(Ok(asked_at(sought.prepared.page))));
+    }
+    let form = Form::new().with("return_url", &address).with(EXPAND, "latest_charge");
+    let form = match &request.instrument {
+        Some(Instrument::PromptPay) => form
+            .with("payment_method_data[type]", "promptpay")
+            .with_any("payment_method_data[billing_details][email]", request.email.as_ref().map(|it| it.as_str())),
+        _ => form,
+    };
+    Box::pin(async move { sought.confirm(&form).await })
+}
+
+/// Looks up what has become of an authorization.
+pub(crate) fn look_up(api: &Arc<Api>, request: &AuthorizeRequest) -> AcquirerAnswer<LookedUp> {
+    let Some(sought) = SoughtPayment::of(api, request) else { return Box::pin(ready(Ok(LookedUp::NotDone))) };
+    Box::pin(async move { sought.look_up().await })
+}
+
+/// A payment for which something was made ready.
+pub(crate) struct SoughtPayment {
+    pub(crate) api: Arc<Api>,
+    pub(crate) prepared: Preparation,
+    pub(crate) expected: Expected,
+}
+
+impl SoughtPayment {
+    fn of(api: &Arc<Api>, request: &AuthorizeRequest) -> Option<SoughtPayment> {
+        let expected = Expected::payment(request.payment, request.money, api.mode);
+        request.prepared.clone().map(|prepared| SoughtPayment { api: Arc::clone(api), prepared, expected })
+    }
+
+    /// The page, with its intent.
+    pub(crate) async fn session(&self) -> Result<CardPage, AcquirerUnavailable> {
+        let path = format!("{}?expand%5B0%5D=payment_intent.latest_charge", self.path(""));
+        self.api.get(&path).await.map_err(NoObject::unclear)
+    }
+
+    /// The intent.
+    pub(crate) async fn intent(&self) -> Result<Intent, AcquirerUnavailable> {
+        self.api.get(&format!("{}?expand%5B0%5D=latest_charge", self.path(""))).await.map_err(NoObject::unclear)
+    }
+
+    /// The path of an act on what was made ready.
+    pub(crate) fn path(&self, act: &str) -> String {
+        let objects = if self.is_at_page() { SESSIONS } else { INTENTS };
+        format!("{objects}/{}{act}", self.prepared.acquirer_reference)
+    }
+
+    /// True for a payment at a page, whose address may not be known any more.
+    pub(crate) fn is_at_page(&self) -> bool {
+        self.prepared.acquirer_reference.starts_with(SESSION_PREFIX)
+    }
+
+    async fn confirm(&self, form: &Form) -> Result<CallAnswer, AcquirerUnavailable> {
+        let made = self.api.post::<Intent>(&self.path("/confirm"), form, None).await;
+        carried_out(made.and_then(|intent| Ok(authorization(intent, &self.expected)?)), self.look_up()).await
+    }
+
+    async fn look_up(&self) -> Result<LookedUp, AcquirerUnavailable> {
+        if self.is_at_page() {
+            return paid_at(self.prepared.page.as_ref(), self.session().await?, &self.expected);
+        }
+        authorization(self.intent().await?, &self.expected)
+    }
+}
+
+/// What has become of a payment at a page.
+fn paid_at(
+    page: Option<&ActionAddress>,
+    session: CardPage,
+    expected: &Expected,
+) -> Result<LookedUp, AcquirerUnavailable> {
+    session.check(expected)?;
+    let ended = || declined_for(FailureCode::CustomerActionTimedOut);
+    let answer = match (session.status, session.payment_intent) {
+        (CardPageStatus::Open, _) => asked_at(page.cloned()),
+        (CardPageStatus::Expired, None) => ended(),
+        // Money that moved all the same is told.
+        (CardPageStatus::Expired, Some(intent)) => match authorization(intent, expected)? {
+            LookedUp::Found(answer @ (CallAnswer::Done(_) | CallAnswer::Pending(_))) => answer,
+            LookedUp::Found(_) | LookedUp::NotDone => ended(),
+        },
+        (CardPageStatus::Complete, Some(intent)) => match authorization(intent, expected)? {
+            LookedUp::Found(answer) => answer,
+            LookedUp::NotDone => PENDING,
+        },
+        (CardPageStatus::Complete, None) | (CardPageStatus::Other, _) => PENDING,
+    };
+    Ok(LookedUp::Found(answer))
+}
+
+/// What the customer of a page is asked; pending when its address is not known any more.
+fn asked_at(page: Option<ActionAddress>) -> CallAnswer {
+    let Some(page) = page else { return PENDING };
+    let step = CustomerStep::Redirect(page);
+    CallAnswer::NeedsAction(RequiredAction { step, authenticates: false, lifetime_seconds: PAGE_SECONDS })
+}
+
+async fn make_session(api: &Api, form: &Form, key: &str, expected: &Expected) -> Result<Preparation, NoObject> {
+    let session: CardPage = api.make(SESSIONS, form, key).await?;
+    session.check(expected)?;
+    let page = session.url.as_deref().and_then(page);
+    let page = page.ok_or_else(|| AcquirerUnavailable::unknown("its page has no address"))?;
+    Ok(Preparation { acquirer_reference: session.id.into_text(), page: Some(page) })
+}
+
+fn made_intent(made: Result<Intent, NoObject>, expected: &Expected) -> Result<Preparation, NoObject> {
+    let intent = made?;
+    intent.check_whole(expected)?;
+    Ok(Preparation { acquirer_reference: intent.id.into_text(), page: None })
+}
+
+/// The refusal of a number without a code is one of all card numbers, which the account may not send.
+async fn make_of_number(
+    api: &Api,
+    card: Form,
+    intent: Form,
+    expected: &Expected,
+) -> Result<Prepared, AcquirerUnavailable> {
+    let method: PaymentMethod = match api.post("/v1/payment_methods", &card, None).await {
+        Err(NoObject::Refused(ApiError { kind, code: None, .. })) if kind.as_deref() != Some("card_error") => {
+            return Ok(Prepared::Declined(with_word(FailureCode::AcquirerRefusedCardNumbers, None)));
+        }
+        Err(other) => return preparation_answer(Err(other)),
+        Ok(method) => method,
+    };
+    let form = intent.with("payment_method", method.id.as_str());
+    preparation_answer(made_intent(api.post(INTENTS, &form, None).await, expected))
+}
+
+fn preparation_answer(made: Result<Preparation, NoObject>) -> Result<Prepared, AcquirerUnavailable> {
+    match made {
+        Ok(preparation) => Ok(Prepared::Ready(preparation)),
+        Err(NoObject::Refused(error)) => Ok(Prepared::Declined(request_failure(&error))),
+        Err(other) => Err(other.unclear()),
+    }
+}
+
+/// The form of a page: cards only, in the currency of the payment, and one line.
+fn session_form(request: &AuthorizeRequest, locale: Option<Locale>, address: &str) -> Form {
+    let payment = request.payment.to_string();
+    let description = request.description.as_ref().map(|text| text.as_str());
+    let form = Form::new()
+        .with("mode", "payment")
+        .with("allowed_payment_method_types[0]", "card")
+        .with("adaptive_pricing[enabled]", "false")
+        .with("line_items[0][quantity]", "1")
+        .with("line_items[0][price_data][currency]", &currency_of(request))
+        .with("line_items[0][price_data][unit_amount]", &request.money.amount.get().to_string())
+        .with("line_items[0][price_data][product_data][name]", description.unwrap_or(&payment))
+        .with("expires_at", &(request.created_at.unix_seconds() + SESSION_SECONDS).to_string())
+        .with("success_url", address)
+        .with("cancel_url", address)
+        .with("locale", locale.map_or("auto", language))
+        .with_any("customer_email", request.email.as_ref().map(|email| email.as_str()))
+        .with_any("payment_intent_data[description]", description);
+    let form = with_capture(form, request.capture);
+    with_references(with_references(form, "metadata", request), "payment_intent_data[metadata]", request)
+}
+
+fn intent_form(request: &AuthorizeRequest) -> Form {
+    let form = Form::new()
+        .with("amount", &request.money.amount.get().to_string())
+        .with("currency", &currency_of(request))
+        .with_any("description", request.description.as_ref().map(|text| text.as_str()));
+    with_references(with_capture(form, request.capture), "metadata", request)
+}
+
+/// The form of a card's number; empty for another means of payment.
+fn card_form(instrument: &Instrument) -> Form {
+    let Instrument::Card { number, expiry, security_code, is_saved: _ } = instrument else { return Form::new() };
+    Form::new()
+        .with("type", "card")
+        .with("card[number]", number.expose_digits())
+        .with("card[exp_month]", &expiry.month.to_string())
+        .with("card[exp_year]", &expiry.year.to_string())
+        .with_any("card[cvc]", security_code.as_ref().map(|code| code.expose_digits()))
+}
+
+/// Only cards can be held: the intent's own member would leave out every other way of payment.
+fn with_capture(form: Form, capture: CaptureMode) -> Form {
+    match capture {
+        CaptureMode::Manual => form.with("payment_method_options[card][capture_method]", "manual"),
+        CaptureMode::Automatic => form,
+    }
+}
+
+fn with_references(form: Form, member: &str, request: &AuthorizeRequest) -> Form {
+    form.with(&format!("{member}[till_reference]"), request.reference.as_str())
+        .with(&format!("{member}[till_payment]"), &request.payment.to_string())
+}
+
+fn currency_of(request: &AuthorizeRequest) -> String {
+    request.money.currency.code().to_ascii_lowercase()
+}
+
+/// The language of a page, or Stripe's choice where it does not have ours.
+const fn language(locale: Locale) -> &'static str {
+    match locale {
+        Locale::English | Locale::Thai | Locale::Japanese | Locale::German => locale.name(),
+        Locale::Arabic => "auto",
+    }
+}

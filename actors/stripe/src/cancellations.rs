@@ -1,0 +1,75 @@
+//! Cancellations of what a customer was asked: a page is expired, an intent canceled.
+
+use std::future::ready;
+use std::sync::Arc;
+
+use till_actors::acquirer::{AcquirerAnswer, AcquirerUnavailable, CallAnswer, CallDone, CancelRequest, LookedUp};
+
+use super::api::{Api, EXPAND, Form, NoObject};
+use super::authorizations::SoughtPayment;
+use super::objects::{CardPage, CardPageStatus, Expected, Intent, IntentStatus};
+use super::outcomes::{PENDING, authorization, carried_out};
+
+const CANCELED: CallAnswer = CallAnswer::Done(CallDone::Canceled);
+
+/// Cancels what was made ready for an authorization. When nothing was, there is nothing that anybody could pay.
+pub(crate) fn act(api: &Arc<Api>, request: &CancelRequest) -> AcquirerAnswer<CallAnswer> {
+    let Some(sought) = sought(api, request) else { return Box::pin(ready(Ok(CANCELED))) };
+    let reason = if request.deadline_passed { "abandoned" } else { "requested_by_customer" };
+    Box::pin(async move { carried_out(cancel(&sought, reason).await, look_up_in(&sought)).await })
+}
+
+/// Looks up what has become of a cancellation.
+pub(crate) fn look_up(api: &Arc<Api>, request: &CancelRequest) -> AcquirerAnswer<LookedUp> {
+    let Some(sought) = sought(api, request) else { return Box::pin(ready(Ok(LookedUp::Found(CANCELED)))) };
+    Box::pin(async move { look_up_in(&sought).await })
+}
+
+fn sought(api: &Arc<Api>, request: &CancelRequest) -> Option<SoughtPayment> {
+    let expected = Expected::payment(request.payment, request.money, api.mode);
+    request.prepared.clone().map(|prepared| SoughtPayment { api: Arc::clone(api), prepared, expected })
+}
+
+async fn cancel(sought: &SoughtPayment, reason: &'static str) -> Result<LookedUp, NoObject> {
+    let (api, expected) = (&sought.api, &sought.expected);
+    if sought.is_at_page() {
+        let form = Form::new().with(EXPAND, "payment_intent.latest_charge");
+        return Ok(of_session(api.post(&sought.path("/expire"), &form, None).await?, expected)?);
+    }
+    let form = Form::new().with("cancellation_reason", reason).with(EXPAND, "latest_charge");
+    Ok(of_intent(api.post(&sought.path("/cancel"), &form, None).await?, expected)?)
+}
+
+async fn look_up_in(sought: &SoughtPayment) -> Result<LookedUp, AcquirerUnavailable> {
+    if sought.is_at_page() {
+        return of_session(sought.session().await?, &sought.expected);
+    }
+    of_intent(sought.intent().await?, &sought.expected)
+}
+
+fn of_session(session: CardPage, expected: &Expected) -> Result<LookedUp, AcquirerUnavailable> {
+    session.check(expected)?;
+    Ok(match (session.status, session.payment_intent) {
+        (CardPageStatus::Open, _) => LookedUp::NotDone,
+        (CardPageStatus::Expired, None) => LookedUp::Found(CANCELED),
+        (CardPageStatus::Complete | CardPageStatus::Expired, Some(intent)) => match of_intent(intent, expected)? {
+            // The last attempt has failed, and the page takes no other.
+            LookedUp::NotDone => LookedUp::Found(CANCELED),
+            found @ LookedUp::Found(_) => found,
+        },
+        (CardPageStatus::Complete, None) | (CardPageStatus::Other, _) => LookedUp::Found(PENDING),
+    })
+}
+
+/// An intent that was charged is too late to cancel: its approval is the answer.
+fn of_intent(intent: Intent, expected: &Expected) -> Result<LookedUp, AcquirerUnavailable> {
+    intent.check_whole(expected)?;
+    match intent.status {
+        IntentStatus::RequiresCapture | IntentStatus::Succeeded => authorization(intent, expected),
+        IntentStatus::Canceled => Ok(LookedUp::Found(CANCELED)),
+        IntentStatus::Processing | IntentStatus::Other => Ok(LookedUp::Found(PENDING)),
+        IntentStatus::RequiresPaymentMethod | IntentStatus::RequiresConfirmation | IntentStatus::RequiresAction => {
+            Ok(LookedUp::NotDone)
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What follows an authorization: captures and voids, which an intent has at most one of, and refunds.
+
+use std::sync::Arc;
+
+use till_actors::acquirer::{
+    AcquirerAnswer, AcquirerUnavailable, Awaited, CallAnswer, CallDone, FollowUpRequest, LookedUp, MovedMoney,
+    NamedCall,
+};
+use till_domain::failure::FailureCode;
+
+use super::api::{Api, EXPAND, Form, NoObject, keys};
+use super::failures::refund_failed;
+use super::objects::{Expected, Intent, IntentStatus, Page, RefundObject, RefundStatus, same};
+use super::outcomes::{PENDING, carried_out, declined_for};
+
+/// The pages of a payment's refunds that are read, at most: at 100 each, more refunds than a payment has.
+const PAGES_MAX: usize = 100;
+const REFUNDS: &str = "/v1/refunds";
+
+/// A change of a hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HoldChange {
+    /// The money, or a part of it, is taken.
+    Capture,
+    /// All of it is released.
+    Void,
+}
+
+/// A request that follows an authorization, with the account that it is made at.
+struct FollowUp {
+    api: Arc<Api>,
+    request: FollowUpRequest,
+    expected: Expected,
+}
+
+impl FollowUp {
+    fn of(api: &Arc<Api>, request: &FollowUpRequest) -> FollowUp {
+        let expected = Expected::payment(request.payment, request.money, api.mode);
+        FollowUp { api: Arc::clone(api), request: request.clone(), expected }
+    }
+}
+
+/// Changes the hold of a payment.
+pub(crate) fn change(api: &Arc<Api>, request: &FollowUpRequest, change: HoldChange) -> AcquirerAnswer<CallAnswer> {
+    let follow_up = FollowUp::of(api, request);
+    Box::pin(async move { follow_up.change(change).await })
+}
+
+/// Looks up what has become of a change of a hold.
+pub(crate) fn look_up_change(
+    api: &Arc<Api>,
+    request: &FollowUpRequest,
+    change: HoldChange,
+) -> AcquirerAnswer<LookedUp> {
+    let follow_up = FollowUp::of(api, request);
+    Box::pin(async move { follow_up.look_up_change(change).await })
+}
+
+/// Gives captured money back.
+pub(crate) fn refund(api: &Arc<Api>, request: &FollowUpRequest) -> AcquirerAnswer<CallAnswer> {
+    let follow_up = FollowUp::of(api, request);
+    Box::pin(async move { follow_up.refund().await })
+}
+
+/// Looks up what has become of a refund.
+pub(crate) fn look_up_refund(api: &Arc<Api>, request: &FollowUpRequest) -> AcquirerAnswer<LookedUp> {
+    let follow_up = FollowUp::of(api, request);
+    Box::pin(async move { follow_up.look_up_refund().await })
+}
+
+impl FollowUp {
+    async fn change(&self, change: HoldChange) -> Result<CallAnswer, AcquirerUnavailable> {
+        let form = Form::new().with(EXPAND, "latest_charge");
+        let (act, form) = match change {
+            HoldChange::Capture => {
+                ("capture", form.with("amount_to_capture", &self.request.money.amount.get().to_string()))
+            }
+            HoldChange::Void => ("cancel", form),
+        };
+        let made = self.api.post::<Intent>(&format!("{}/{act}", self.path()), &form, None).await;
+        let made = made.and_then(|intent| Ok(state_of_change(&intent, change, &self.expected)?));
+        carried_out(made, self.look_up_change(change)).await
+    }
+
+    async fn look_up_change(&self, change: HoldChange) -> Result<LookedUp, AcquirerUnavailable> {
+        let path = format!("{}?expand%5B0%5D=latest_charge", self.path());
+        let intent: Intent = self.api.get(&path).await.map_err(NoObject::unclear)?;
+        state_of_change(&intent, change, &self.expected)
+    }
+
+    fn path(&self) -> String {
+        format!("/v1/payment_intents/{}", self.request.acquirer_reference)
+    }
+
+    /// A key whose stored answer is a failure may be one that gave the money back: another is used after a look-up.
+    async fn refund(&self) -> Result<CallAnswer, AcquirerUnavailable> {
+        let form = Form::new()
+            .with("payment_intent", &self.request.acquirer_reference)
+            .with("amount", &self.request.money.amount.get().to_string())
+            .with("metadata[till_reference]", self.request.reference.as_str())
+            .with("metadata[till_payment]", &self.request.payment.to_string());
+        for key in keys(self.request.reference.as_str()) {
+            let made = self.api.post::<RefundObject>(REFUNDS, &form, Some(&key)).await;
+            if !matches!(made, Err(NoObject::KeyIsUsed)) {
+                let made = made.and_then(|refund| Ok(LookedUp::Found(self.refund_answer(&refund)?)));
+                return carried_out(made, self.look_up_refund()).await;
+            }
+            if let LookedUp::Found(answer) = self.look_up_refund().await? {
+                return Ok(answer);
+            }
+        }
+        Err(NoObject::KeyIsUsed.unclear())
+    }
+
+    async fn look_up_refund(&self) -> Result<LookedUp, AcquirerUnavailable> {
+        let first = format!("{REFUNDS}?payment_intent={}&limit=100", self.request.acquirer_reference);
+        let mut path = first.clone();
+        for _ in 0..PAGES_MAX {
+            let page: Page<RefundObject> = self.api.get(&path).await.map_err(NoObject::unclear)?;
+            if let Some(refund) = self.own_of(&page)? {
+                return self.refund_answer(refund).map(LookedUp::Found);
+            }
+            match page.data.last() {
+                Some(last) if page.has_more => path = format!("{first}&starting_after={}", last.id.as_str()),
+                _ => return Ok(LookedUp::NotDone),
+            }
+        }
+        Err(AcquirerUnavailable::unknown("the payment has too many refunds"))
+    }
+
+    /// The refund of a page with the reference of the call. Those without a reference were not made by Till; one of
+    /// another payment is a mismatch.
+    fn own_of<'p>(&self, page: &'p Page<RefundObject>) -> Result<Option<&'p RefundObject>, AcquirerUnavailable> {
+        for refund in &page.data {
+            let Some(reference) = refund.reference() else { continue };
+            if reference == self.request.reference.as_str() {
+                return Ok(Some(refund));
+            }
+            let named = reference.parse::<NamedCall>();
+            let is_of_payment =
+                matches!(named, Ok(NamedCall::Payment { payment, .. }) if payment == self.request.payment);
+            same(is_of_payment, "reference")?;
+        }
+        Ok(None)
+    }
+
+    fn refund_answer(&self, refund: &RefundObject) -> Result<CallAnswer, AcquirerUnavailable> {
+        let money = self.request.money;
+        same(refund.currency.eq_ignore_ascii_case(money.currency.code()), "currency")?;
+        same(refund.reference() == Some(self.request.reference.as_str()), "reference")?;
+        same(refund.payment_intent.as_deref() == Some(self.request.acquirer_reference.as_str()), "payment")?;
+        same(refund.amount == money.amount.get(), "amount")?;
+        Ok(match refund.status {
+            RefundStatus::Succeeded => moved_answer(refund.id.as_str()),
+            RefundStatus::Pending | RefundStatus::Other => PENDING,
+            RefundStatus::RequiresAction => CallAnswer::Pending(Awaited::Decision),
+            RefundStatus::Failed | RefundStatus::Canceled => {
+                declined_for(refund_failed(refund.failure_reason.as_deref()))
+            }
+        })
+    }
+}
+
+/// What has become of a change of a hold, by the intent. A capture may be of a part of it.
+fn state_of_change(intent: &Intent, change: HoldChange, expected: &Expected) -> Result<LookedUp, AcquirerUnavailable> {
+    intent.check(expected)?;
+    let is_about = match change {
+        HoldChange::Capture => intent.amount >= expected.amount(),
+        HoldChange::Void => intent.amount == expected.amount(),
+    };
+    same(is_about, "amount")?;
+    Ok(LookedUp::Found(match (intent.status, change) {
+        (IntentStatus::RequiresCapture, _) => return Ok(LookedUp::NotDone),
+        (IntentStatus::Succeeded, HoldChange::Capture) => {
+            same(intent.amount_received == expected.amount(), "amount")?;
+            moved_answer(intent.latest_charge.as_ref().map_or(&intent.id, |charge| &charge.id).as_str())
+        }
+        (IntentStatus::Succeeded, HoldChange::Void) => declined_for(FailureCode::AlreadyCaptured),
+        (IntentStatus::Canceled, HoldChange::Capture) => declined_for(FailureCode::AuthorizationExpired),
+        (IntentStatus::Canceled, HoldChange::Void) => moved_answer(intent.id.as_str()),
+        (IntentStatus::Processing | IntentStatus::Other, _) => PENDING,
+        (
+            IntentStatus::RequiresPaymentMethod | IntentStatus::RequiresConfirmation | IntentStatus::RequiresAction,
+            _,
+        ) => declined_for(FailureCode::UnknownAuthorization),
+    }))
+}
+
+fn moved_answer(acquirer_reference: &str) -> CallAnswer {
+    let acquirer_reference = acquirer_reference.to_owned();
+    CallAnswer::Done(CallDone::Moved(MovedMoney { acquirer_reference, settles_at_once: false, is_disputed: false }))
+}

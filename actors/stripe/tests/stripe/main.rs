@@ -1,0 +1,11 @@
+//! The connector against a fake of Stripe, a process of its own.
+
+mod fake;
+mod shop;
+
+mod conformance;
+mod declines;
+mod faults;
+mod keys;
+mod notices;
+mod rows;
