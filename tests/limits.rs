@@ -60,7 +60,7 @@ const ENTRIES: &[Entry] = &[
     ("the head of an answer", "512 bytes", "actors/src/webhooks/answer.rs", "EXCERPT_BYTES_MAX", 1),
     ("ports", "443 and", "actors/src/webhooks/address_policy.rs", "HTTPS_PORT", 1),
     ("ports", "1,023", "actors/src/webhooks/address_policy.rs", "PRIVILEGED_PORT_MAX", 1),
-    ("the amount of `PROMPTPAY`", "999,999,999,999", "domain/src/merchant.rs", "PROMPT_PAY_MAX_MINOR", 1),
+    ("the amount of `PROMPTPAY`", "999,999,999,999", "domain/src/payment_method.rs", "PROMPT_PAY_MAX_MINOR", 1),
     ("the pause after which", "30 s", "actors/src/effects/times.rs", "CUSTOMER_ASKED_AGAIN", 1_000),
     ("deliveries to one webhook", "1,000", "actors/src/webhooks/dispatcher.rs", "PENDING_DELIVERIES_MAX", 1),
 ];

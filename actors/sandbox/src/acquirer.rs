@@ -268,8 +268,8 @@ const fn object(call: &AcquirerCall) -> Option<(Option<PaymentId>, Money)> {
     }
 }
 
-/// The means of payment as the book keeps it, and the plan of the authorization; none for a card page, which the sandbox
-/// does not have.
+/// The means of payment as the book keeps it, and the plan of the authorization; none for a card page, which the
+/// sandbox does not have.
 fn planned(instrument: &Instrument, money: Money) -> Option<(BookInstrument, AuthorizationPlan)> {
     Some(match instrument {
         Instrument::Card { number, expiry: _, security_code: _, is_saved } => {

@@ -137,8 +137,8 @@ impl EffectRunner {
         }
     }
 
-    /// Lets the acquirer prepare a call, and tells what is to be recorded; none when it has nothing to prepare. One that
-    /// has never makes the call before, so that nothing was made, by an earlier process either.
+    /// Lets the acquirer prepare a call, and tells what is to be recorded; none when it has nothing to prepare. A call
+    /// that needs a preparation and has none was never made, by an earlier process either.
     async fn prepare(
         &self,
         acquirer: &dyn Acquirer,

@@ -19,10 +19,13 @@ pub(crate) enum MadeCall {
     AwaitsCustomer,
 }
 
-/// The calls by the keys under which they are open. A key may stand for several calls, one after the other: an entry
-/// without a name is of whatever call is open.
+/// What is known of the call that is open under a key. A key may stand for several calls, one after the other: without
+/// a name it is of whatever call is open.
+type KnownCall = (Option<NamedCall>, MadeCall);
+
+/// The calls by the keys under which they are open.
 #[derive(Debug, Default)]
-pub(crate) struct MadeCalls(Mutex<BTreeMap<(MerchantId, OpenCall), (Option<NamedCall>, MadeCall)>>);
+pub(crate) struct MadeCalls(Mutex<BTreeMap<(MerchantId, OpenCall), KnownCall>>);
 
 impl MadeCalls {
     /// What is known of the call of this name; none when it was surely never made.

@@ -74,7 +74,7 @@ async fn asked(world: &EngineWorld, shop: &TestShop) -> Answer {
 async fn a_preparation_is_durable_before_the_call_that_names_it() {
     let (world, shop) = preparing(Preparing::WithoutPage).await;
     let store = Arc::clone(&world.store);
-    let count = move || store.dump(Family::Rows).iter().filter(|(key, _)| key.get(16) == Some(&83)).count();
+    let count = move || store.dump(Family::Rows).iter().filter(|(key, _)| key.get(16) == Some(&85)).count();
     let (seen, at_the_call) = std::sync::mpsc::channel();
     world.script.next([CallTreatment::After(Box::new(move || seen.send(count()).expect("the test waits")))]);
     let payment = world.pay(&shop, |words| words).await;

@@ -21,6 +21,8 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
         rows.put::<Payments>(*payment_id, payment);
         Ok(())
     } else if let Event::ActionCancelRequested { effect } = event {
+        // The payment is written also when nothing of it changes: whether it is open follows from it and its call.
+        change::<Payments>(rows, effect.payment_id, |_| ())?;
         rows.put::<Effects>(effect.id(), effect.clone());
         Ok(())
     } else if let Event::CallPrepared(prepared) = event {

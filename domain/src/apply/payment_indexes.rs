@@ -1,6 +1,6 @@
 //! The indexes of payments that only lists read, and the count of those that are open at an account. They follow from
-//! each payment as it was before a mutation and as it is after it, so that a status that a payment passes through within
-//! one mutation leaves no trace.
+//! each payment as it was before a mutation and as it is after it, so that a status that a payment passes through
+//! within one mutation leaves no trace.
 
 use super::acquirer_accounts;
 use crate::ids::{AcquirerId, PaymentId};

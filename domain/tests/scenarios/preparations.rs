@@ -73,7 +73,8 @@ fn an_action_elsewhere_than_on_a_page_keeps_its_address() {
 
 #[test]
 fn the_address_is_forgotten_in_every_way_in_which_the_payment_ends() {
-    let ends: [(&str, fn(&mut ScenarioWorld, PaymentId)); 6] = [
+    type End = fn(&mut ScenarioWorld, PaymentId);
+    let ends: [(&str, End); 6] = [
         ("approved", |world, id| _ = world.given(result(id, approved()))),
         ("declined", |world, id| _ = world.given(result(id, declined()))),
         ("voided", |world, id| _ = world.given(void(id))),

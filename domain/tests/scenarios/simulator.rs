@@ -775,6 +775,9 @@ impl Run {
             Event::ActionTaken { .. } => self.saw("action taken"),
             Event::ActionCancelRequested { effect } => {
                 self.saw("action canceled");
+                // It takes the place of an authorization that a payment has left open at its end.
+                let replaced = self.open.remove(&effect.id());
+                assert!(replaced.is_none_or(EffectKind::is_authorization), "{replaced:?} is open, too");
                 self.open(effect);
             }
             Event::CallPrepared(prepared) => {

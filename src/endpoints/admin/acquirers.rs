@@ -97,7 +97,8 @@ const ADDED: ArgumentSet<(MerchantId, AddAcquirer, GivenSecrets)> = arguments!({
     name: NAME.required("A name for people.").such_as("\"Shop in Bangkok\""),
     secret: SECRET.required("The secret with which its API is called. No answer and no log has it."),
     webhook_secret: SECRET.optional(WEBHOOK_SECRET_DOCS),
-    card_entry: words!(CardEntry).optional("Where customers enter a card; `PAGE` when left out. See `update-acquirer`."),
+    card_entry: words!(CardEntry)
+        .optional("Where customers enter a card; `PAGE` when left out. See `update-acquirer`."),
     unchecked: BOOLEAN.optional(UNCHECKED_DOCS).such_as("true").in_examples(),
 } judged by |fields: &mut Fields<'_>| {
     if let Some(Err(error)) = acquirer.zip(secret.as_ref()).map(|(acquirer, secret)| untried(acquirer, secret)) {

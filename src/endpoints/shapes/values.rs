@@ -31,7 +31,8 @@ answer_values! {
     AcquirerCode Description DestinationUrl Email Evidence ExternalId HeaderName HolderName InstallationIdentifier
     Mobile Name PersonName Reason ReturnUrl TimeZone => |text| text.as_str();
 
-    AccountMode AccountState AcquirerName ActivityType AuthenticationFlow AuthenticationStatus CaptureMode CardEntry CardScheme
+    AccountMode AccountState AcquirerName ActivityType AuthenticationFlow AuthenticationStatus CaptureMode CardEntry
+    CardScheme
     CheckoutStatus
     DeliveryStatus Direction
     DisputeStatus EntryStatus EntryType FailureCode InterestBearer Locale OperationKind PaymentMethod PaymentStatus

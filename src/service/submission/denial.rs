@@ -195,12 +195,14 @@ refusals! {
     AccountWithTestClock = NotSupported,
         "A merchant with a test clock pays at the sandbox only: its time is not the acquirer's. Create another one.";
     MoneyOfOtherMode { mode } = InvalidState { "mode": mode.name() },
-        "The merchant's payments or accounts are {}, and play money and real money never stand in one ledger. Create          another merchant.", mode.name();
+        "The merchant's payments or accounts are {}, and play money and real money never stand in one ledger. \
+            Create another merchant.", mode.name();
     AccountConfigured { method } = InvalidState { "payment_method": method.name() },
         "{} is enabled at this account: configure it to another one, or disable it, first.", method.name();
     AccountInUse { open_payments, removable_at } =
         InvalidState { "open_payments": open_payments, "removable_at": removable_at.unix_seconds() },
-        "{open_payments} payments of this account or refunds of them are open, and the last one must be 180 days old,          within which a customer can dispute it.";
+        "{open_payments} payments of this account or refunds of them are open, and the last one must be 180 days old, \
+            within which a customer can dispute it.";
     MethodNotCarriedOut { acquirer } = InvalidArguments(invalid "payment_method"),
         "is not carried out by {}", acquirer.name();
     CurrencyNotTaken { currency, acquirer } = InvalidArguments(invalid "acquirer"),

@@ -1,7 +1,7 @@
 //! Secrets of accounts at acquirers, sealed for the vault.
 //!
-//! Each is a row of the shape in `sealed.rs` under the purpose key `api_key_secret`, as the secrets of webhooks are: the
-//! associated data is the row's own [`VaultKey`], so that a row of one kind does not open as the other.
+//! Each is a row of the shape in `sealed.rs` under the purpose key `api_key_secret`, as the secrets of webhooks are:
+//! the associated data is the row's own [`VaultKey`], so that a row of one kind does not open as the other.
 
 use till_domain::ids::MerchantId;
 use zeroize::Zeroizing;

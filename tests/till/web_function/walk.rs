@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::client::{Client, InvocationResult, agent, code, value};
 use super::package::{PackageEndpoint, is_of};
 use super::stranger::Stranger;
-use crate::harness::{Shop, VAULT_KEY};
-use crate::valid_calls::PACKAGES;
+use crate::harness::VAULT_KEY;
+use crate::valid_calls::{Fixture, PACKAGES};
 
 /// Values of other types than an argument is declared to take.
 fn of_other_types(types: &[String]) -> Vec<Value> {
@@ -209,7 +209,7 @@ fn every_list_pages_by_next_and_back_by_previous() {
 /// Entries that are created meanwhile may come before the others; nothing else may differ on the way back.
 fn pages_both_ways(stranger: &Stranger, package: &str, endpoint: &PackageEndpoint) {
     let arguments = with(&stranger.arguments(package, endpoint, &[]), "per_page", json!(2));
-    add_entries(&stranger.fixture.shop, &endpoint.name, &arguments);
+    add_entries(&stranger.fixture, &endpoint.name, &arguments);
     let page = |arguments: &Value| value(stranger.call(package, endpoint, arguments));
     let there = follow(page(&arguments), "next", page);
     let last = there.last().expect("the first page at least");
@@ -226,12 +226,18 @@ fn pages_both_ways(stranger: &Stranger, package: &str, endpoint: &PackageEndpoin
 }
 
 /// Three entries of lists to which the walk adds fewer.
-fn add_entries(shop: &Shop, list: &str, arguments: &Value) {
+fn add_entries(fixture: &Fixture, list: &str, arguments: &Value) {
+    let shop = &fixture.shop;
     let add = |endpoint: &str, body: Value| drop(shop.call(endpoint, &body).ok());
     for (number, card) in ["4242424242424242", "5555555555554444", "3566002020360505"].into_iter().enumerate() {
         match list {
             "list-refunds-by-payment" | "list-entries-by-payment" => {
                 add("refund-payment", json!({ "payment_id": arguments["payment_id"], "amount": "1" }));
+            }
+            "list-acquirers" => {
+                let account = json!({ "merchant_id": arguments["merchant_id"], "acquirer": "stripe", "name": "A",
+                    "secret": "sk_test_EXAMPLE000000000000000000", "unchecked": true });
+                fixture.server.admin("add-acquirer", &account).ok();
             }
             "list-metadata" => add("sync-metadata", json!({ "key": format!("walk-{number}"), "metadata": [number] })),
             "list-cards" => {

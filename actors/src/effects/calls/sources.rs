@@ -75,7 +75,7 @@ pub(crate) enum OpenRows {
     /// One that pays a payout.
     Payout(Payout),
     /// One that gives the evidence of a dispute about a payment.
-    Evidence(Dispute, Payment),
+    Evidence(Dispute, Box<Payment>),
 }
 
 impl OpenRows {
@@ -150,6 +150,6 @@ impl CallSources {
         }
         let Some(dispute) = rows.get::<Disputes>(id)? else { return Ok(None) };
         let payment = rows.get::<Payments>(dispute.payment_id)?;
-        Ok(payment.map(|payment| OpenRows::Evidence(dispute, payment)))
+        Ok(payment.map(|payment| OpenRows::Evidence(dispute, Box::new(payment))))
     }
 }
