@@ -131,6 +131,7 @@ const TABLE: [Room; 10] = [
             "till-shared",
             "till-actors",
             "till-sandbox",
+            "till-stripe",
         ],
         forbidden_crates: &[
             "rocksdb",

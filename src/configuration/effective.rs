@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
+use till_actors::outgoing::check_base_url;
 use till_actors::webhooks::{AllowedNetworks, RetrySchedule};
 use till_domain::payment::Lifetimes;
 
@@ -40,6 +41,8 @@ pub struct Configuration {
     pub admin_ca_file: Option<PathBuf>,
     /// The address under which callers reach `listen`, without a slash at its end.
     pub public_url: Option<String>,
+    /// The address of Stripe's API.
+    pub stripe_url: String,
     /// Threads that take requests.
     pub http_threads: NonZeroUsize,
     /// Limits on connections and calls.
@@ -172,6 +175,7 @@ impl Configuration {
             admin_tls: reader.tls(&settings::ADMIN_TLS_CERTIFICATE_FILE, &settings::ADMIN_TLS_KEY_FILE),
             admin_ca_file: reader.optional(&settings::ADMIN_CA_FILE, path),
             public_url: reader.optional(&settings::PUBLIC_URL, web_address),
+            stripe_url: reader.required(&settings::STRIPE_URL, acquirer_address),
             http_threads: reader.optional(&settings::HTTP_THREADS, number("threads")).unwrap_or_else(processors),
             limits: reader.limits(),
             proxies: reader.proxies(),
@@ -426,6 +430,10 @@ fn web_address(text: &str) -> Result<String, String> {
     let url = Url::parse(text).ok().filter(is_web);
     url.map(|_| text.trim_end_matches('/').to_owned())
         .ok_or_else(|| "is not an http or https address without query".to_owned())
+}
+
+fn acquirer_address(text: &str) -> Result<String, String> {
+    check_base_url(text).map(|()| text.to_owned()).map_err(|refused| refused.to_string())
 }
 
 /// A type of whole numbers that settings have.

@@ -55,6 +55,8 @@ settings! {
     PUBLIC_URL "public_url":
         "The address under which callers reach `listen`, for documents and \
             [pages](operations.md#pages-for-customers). Not set: the `Host` of the request.";
+    STRIPE_URL "stripe_url" = "https://api.stripe.com":
+        "Where accounts at Stripe are called. `http` at a loopback address only.";
     HTTP_THREADS "http_threads":
         "Threads that take requests. Not set: one for each processor.";
     CONNECTIONS_MAX "connections_max" = "8192":

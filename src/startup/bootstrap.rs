@@ -90,7 +90,7 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
     let dependencies = Dependencies {
         store: Arc::clone(&store) as _,
         keyring: Arc::clone(&keyring),
-        acquirers: acquirers(&sandbox),
+        acquirers: acquirers(configuration, &sandbox)?,
         clock: Arc::clone(&clock),
         security_codes: Arc::clone(&security_codes),
         webhooks: webhook_delivery(configuration, deliveries),

@@ -13,6 +13,7 @@ use till_storage::disk_store::DiskStore;
 use till_storage::engine::{EngineOptions, refuse_unfit};
 use till_storage::journal::CommitNumber;
 use till_storage::vault::{Keyring, RootKey};
+use till_stripe::StripeConnector;
 
 use super::beside::{open_book, open_deliveries};
 use super::data_directory::check_data_directory;
@@ -60,10 +61,10 @@ impl Opened {
         Arc::clone(&self.store) as _
     }
 
-    /// The acquirers.
+    /// The acquirers, without any that has accounts.
     #[must_use]
     pub fn acquirers(&self) -> Acquirers {
-        acquirers(&self.sandbox)
+        Acquirers::new(Arc::clone(&self.sandbox) as _, Connectors::new())
     }
 
     /// Closes the stores.
@@ -127,6 +128,9 @@ pub(super) fn disk_options(configuration: &Configuration) -> EngineOptions {
     }
 }
 
-pub(super) fn acquirers(sandbox: &Arc<SandboxAcquirer>) -> Acquirers {
-    Acquirers::new(Arc::clone(sandbox) as _, Connectors::new())
+/// The acquirers of a server: the sandbox, and the connectors to those with accounts.
+pub(super) fn acquirers(configuration: &Configuration, sandbox: &Arc<SandboxAcquirer>) -> anyhow::Result<Acquirers> {
+    let connector = StripeConnector::new(&configuration.stripe_url, configuration.public_url.as_deref());
+    let connectors = [(till_stripe::NAME, Arc::new(connector.context("stripe_url is not usable")?) as _)];
+    Ok(Acquirers::new(Arc::clone(sandbox) as _, Connectors::from(connectors)))
 }

@@ -11,6 +11,7 @@ use till_domain::preparation::Preparation;
 use till_domain::time::Millis;
 use tokio::sync::mpsc;
 
+use super::balance::{BalancePage, ListedBalance};
 use super::requests::AcquirerCall;
 
 /// A pending answer. Dropping it does not cancel the call.
@@ -44,6 +45,14 @@ pub trait Acquirer: Send + Sync + 'static {
     /// # Errors
     /// [`AcquirerUnavailable`] when there is no clear answer, whatever its outcome.
     fn look_up(&self, call: &AcquirerCall) -> AcquirerAnswer<LookedUp>;
+
+    /// Lists the changes of an account's balance, for reconciliation: one page, the newest first. It changes nothing.
+    ///
+    /// # Errors
+    /// [`AcquirerUnavailable`] when there is no clear answer, and always of an acquirer without accounts.
+    fn list(&self, _listed: &ListedBalance) -> AcquirerAnswer<BalancePage> {
+        Box::pin(ready(Err(AcquirerUnavailable::not_sent("the acquirer has no accounts"))))
+    }
 
     /// True for an acquirer in this process that takes calls and look-ups in order: nothing that was sent before a
     /// look-up is on its way any more when that is answered, so that [`LookedUp::NotDone`] is final.

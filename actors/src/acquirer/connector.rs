@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use till_domain::acquirer::{AccountMode, AccountSecret, AcquirerAccount, AcquirerName};
 use till_domain::ids::MerchantId;
+use till_domain::time::Millis;
 use zeroize::Zeroizing;
 
 use super::calls::Acquirer;
+use super::reference::NamedCall;
 
 /// The connectors that there are, by the name of their acquirer.
 pub type Connectors = BTreeMap<AcquirerName, Arc<dyn Connector>>;
@@ -25,7 +27,34 @@ pub trait Connector: Send + Sync + 'static {
 
     /// An acquirer that calls in the name of an account. Calls that an earlier one has under way keep its secrets.
     fn open(&self, account: OpenedAccount) -> Arc<dyn Acquirer>;
+
+    /// The name of the header, in lower case, with which notices are signed.
+    fn notice_header(&self) -> &'static str;
+
+    /// Reads a notice, and answers the call that it is about; none for one that is about something else. Only that is
+    /// believed of it: what has become of the call is looked up.
+    ///
+    /// # Errors
+    /// [`NoticeRefused`], whatever is wrong with it.
+    fn read_notice(&self, notice: &Notice<'_>) -> Result<Option<NamedCall>, NoticeRefused>;
 }
+
+/// What came to the address for an account's notices.
+pub struct Notice<'n> {
+    /// The body, as it came.
+    pub body: &'n [u8],
+    /// The value of the header with the signature.
+    pub signature: &'n str,
+    /// The account's secret for notices.
+    pub secret: &'n str,
+    /// The present instant.
+    pub now: Millis,
+}
+
+/// A notice is not genuine, or not of this time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the notice is not signed with the account's secret, or not at this time")]
+pub struct NoticeRefused;
 
 /// What the acquirer says of the account of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Acquirers: the parties that authorize, capture, void and refund payments.
 
+mod balance;
 mod calls;
 pub mod conformance;
 mod connector;
@@ -8,11 +9,14 @@ mod requests;
 pub mod security_codes;
 mod standings;
 
+pub use balance::{BalanceChange, BalancePage, ListedBalance};
 pub use calls::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, ApprovedAuthorization, Awaited, CallAnswer, CallDone,
     CardAtAcquirer, LateAnswer, LateAnswers, LookedUp, MovedMoney, Prepared, UnansweredOutcome,
 };
-pub use connector::{AccountSecrets, Connector, Connectors, OpenedAccount, TrialAnswer, TrialError, TriedAccount};
+pub use connector::{
+    AccountSecrets, Connector, Connectors, Notice, NoticeRefused, OpenedAccount, TrialAnswer, TrialError, TriedAccount,
+};
 pub use reference::{NamedCall, PaymentStep, Reference, UnknownReference};
 pub use requests::{
     AcquirerCall, AuthorizeRequest, CancelRequest, EvidenceRequest, FollowUpRequest, Instrument, PayoutRequest,

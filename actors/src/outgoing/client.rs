@@ -215,6 +215,15 @@ async fn read_whole(response: Response<Incoming>) -> Result<HttpAnswer, RequestF
     Ok(HttpAnswer { status: head.status.as_u16(), body: body.to_bytes(), headers: head.headers })
 }
 
+/// Checks the address of a server that [`HttpClient`] may call.
+///
+/// # Errors
+/// [`RefusedBaseUrl`], to be told to the operator.
+pub fn check_base_url(base: &str) -> Result<(), RefusedBaseUrl> {
+    let base = Url::parse(base).map_err(|_| RefusedBaseUrl::NotAServer)?;
+    scheme_of_server(&base).map(|_| ())
+}
+
 /// The scheme of a URL that names a server and nothing in it.
 fn scheme_of_server(base: &Url) -> Result<Scheme, RefusedBaseUrl> {
     let has_user = !base.username().is_empty() || base.password().is_some();

@@ -8,7 +8,7 @@ mod client;
 #[cfg(test)]
 pub(crate) mod test_server;
 
-pub use client::{HttpAnswer, HttpCall, HttpClient, HttpMethod, RefusedBaseUrl};
+pub use client::{HttpAnswer, HttpCall, HttpClient, HttpMethod, RefusedBaseUrl, check_base_url};
 pub use failure::{CallError, RequestFailure};
 pub(crate) use http_connection::HttpConnection;
 pub(crate) use lookups::Lookups;

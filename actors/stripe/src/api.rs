@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use till_actors::acquirer::{AcquirerUnavailable, ReturnPath, UnansweredOutcome};
 use till_actors::outgoing::{CallError, HttpAnswer, HttpCall, HttpClient, HttpMethod};
+use till_domain::acquirer::AccountMode;
 use url::form_urlencoded;
 use zeroize::Zeroizing;
 
@@ -32,34 +33,6 @@ pub(crate) struct Api {
     pub(crate) mode: AccountMode,
     /// This server's own address, without a slash at its end.
     pub(crate) public_url: Arc<str>,
-}
-
-/// The kind of money that an account's secret moves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AccountMode {
-    /// Play money.
-    Test,
-    /// Real money.
-    Live,
-}
-
-/// The text does not begin as Stripe's secrets do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must begin with sk_test_, rk_test_, sk_live_ or rk_live_")]
-pub struct UnknownSecret;
-
-impl AccountMode {
-    /// The mode of a secret.
-    ///
-    /// # Errors
-    /// [`UnknownSecret`].
-    ///
-    /// Source: Stripe's documents on API keys.
-    pub fn of_secret(secret: &str) -> Result<AccountMode, UnknownSecret> {
-        let kind = secret.strip_prefix("sk_").or_else(|| secret.strip_prefix("rk_")).ok_or(UnknownSecret)?;
-        let modes = [("test_", AccountMode::Test), ("live_", AccountMode::Live)];
-        modes.into_iter().find(|(prefix, _)| kind.starts_with(prefix)).map(|(_, mode)| mode).ok_or(UnknownSecret)
-    }
 }
 
 /// The fields of a request: names with values, nested by brackets.

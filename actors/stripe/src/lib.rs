@@ -11,6 +11,4 @@ mod objects;
 mod api;
 mod notices;
 
-pub use account::{BalanceChange, BalancePage, CheckedAccount, StripeAccount, StripeConnector};
-pub use api::{AccountMode, UnknownSecret};
-pub use notices::{NoticeRefused, read_notice};
+pub use account::{NAME, StripeConnector};

@@ -1,34 +1,27 @@
-//! Stripe's notices. They tell only which objects have changed: what they are now is asked.
+//! Stripe's notices. They tell only which call is to be looked up.
 
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
+use till_actors::acquirer::{NamedCall, Notice, NoticeRefused};
 
 /// The age of a notice, and the time that it may come from the future, in seconds, at most.
 const AGE_SECONDS_MAX: u64 = 300;
 /// The bytes of a signature.
 const SIGNATURE_BYTES: usize = 32;
-/// The longest id of an object that is answered, in bytes.
-const ID_BYTES_MAX: usize = 255;
 
-/// The notice is not genuine, or not of this time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the notice is not signed with the account's secret, or not at this time")]
-pub struct NoticeRefused;
-
-/// Reads a notice: its body as it came, its header `Stripe-Signature` (`t=...,v1=...`), the account's secret for
-/// notices, and the time in Unix seconds. Answers Stripe's ids of the objects that it names: at most two, which Till
-/// need not know.
+/// Reads a notice whose header is `t=...,v1=...`, and answers the call that its object is about.
 ///
 /// # Errors
 /// [`NoticeRefused`], whatever is wrong. Signatures are compared in constant time.
 ///
 /// Source: Stripe's documents on webhooks, "Verify webhook signatures manually".
-pub fn read_notice(body: &[u8], signature: &str, secret: &str, now_seconds: u64) -> Result<Vec<String>, NoticeRefused> {
+pub(crate) fn read_notice(notice: &Notice<'_>) -> Result<Option<NamedCall>, NoticeRefused> {
+    let Notice { body, signature, secret, now } = *notice;
     let members = || signature.split(',').filter_map(|member| member.trim().split_once('='));
     let (_, time) = members().find(|(name, _)| *name == "t").ok_or(NoticeRefused)?;
     let signed_at: u64 = time.parse().map_err(|_| NoticeRefused)?;
-    if signed_at.abs_diff(now_seconds) > AGE_SECONDS_MAX {
+    if signed_at.abs_diff(now.unix_seconds()) > AGE_SECONDS_MAX {
         return Err(NoticeRefused);
     }
     let mut hmac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("HMAC takes keys of any length");
@@ -52,10 +45,9 @@ fn bytes_of(text: &str) -> Option<[u8; SIGNATURE_BYTES]> {
     Some(bytes)
 }
 
-/// The ids of the object of an event and of its payment; none for a body that is no event.
-fn named_in(body: &[u8]) -> Vec<String> {
+/// The call whose reference an event's object has, a charge that of the authorization; none for a body that is no
+/// event, and for an object of others.
+fn named_in(body: &[u8]) -> Option<NamedCall> {
     let event: Value = serde_json::from_slice(body).unwrap_or_default();
-    let object = &event["data"]["object"];
-    let ids = [&object["id"], &object["payment_intent"]].into_iter().filter_map(Value::as_str);
-    ids.filter(|id| (1..=ID_BYTES_MAX).contains(&id.len())).map(str::to_owned).collect()
+    event["data"]["object"]["metadata"]["till_reference"].as_str()?.parse().ok()
 }

@@ -3,10 +3,11 @@
 
 use serde::Deserialize;
 use till_actors::acquirer::{AcquirerUnavailable, PaymentStep, Reference};
+use till_domain::acquirer::AccountMode;
 use till_domain::ids::PaymentId;
 use till_domain::money::Money;
 
-use super::api::{AccountMode, ApiError};
+use super::api::ApiError;
 
 /// The longest id of an object, in bytes.
 const ID_BYTES_MAX: usize = 255;

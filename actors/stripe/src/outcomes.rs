@@ -160,10 +160,10 @@ pub(crate) async fn carried_out(
 
 #[cfg(test)]
 mod tests {
-    use super::super::api::AccountMode;
     use super::*;
     use serde_json::{Value, json};
     use till_actors::acquirer::UnansweredOutcome;
+    use till_domain::acquirer::AccountMode;
     use till_domain::ids::PaymentId;
     use till_domain::money::{AmountMinor, Money};
 

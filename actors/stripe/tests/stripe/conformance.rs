@@ -9,7 +9,7 @@ use crate::shop::{CHALLENGED_CARD, GOOD_CARD, MERCHANT, MINOR, Means, Shop, addr
 async fn the_connector_keeps_the_promises_of_an_acquirer() {
     let shop = Shop::open();
     let conformance = Conformance {
-        acquirer: &shop.stripe,
+        acquirer: &*shop.stripe,
         merchant: MERCHANT,
         money: thb(MINOR),
         new_payment: &|| shop.payment(Means::PromptPay).id,

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use till_actors::acquirer::{
-    Acquirer, AcquirerCall, AcquirerUnavailable, CallAnswer, CallDone, LookedUp, UnansweredOutcome,
+    AcquirerCall, AcquirerUnavailable, CallAnswer, CallDone, ListedBalance, LookedUp, UnansweredOutcome,
 };
+use till_domain::time::Millis;
 
 use crate::fake::Fake;
 use crate::shop::{
@@ -177,8 +178,9 @@ async fn what_cannot_be_reached_was_not_sent() {
     let tls = fake.url().replace("http://127.0.0.1", "https://127.0.0.1");
     let port = { std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port() };
     let closed = format!("http://127.0.0.1:{port}");
+    let listed = ListedBalance { from: Millis(0), before: Millis(1_000), after: None };
     for url in [tls.as_str(), closed.as_str(), "https://stripe.invalid"] {
-        let error = account_at(url, "sk_live_x").check().await.expect_err("no answer");
+        let error = account_at(url, "sk_live_x").list(&listed).await.expect_err("no answer");
         assert_eq!(error.outcome, UnansweredOutcome::NotSent, "{url}: {error}");
     }
 }

@@ -2,19 +2,20 @@
 
 use serde_json::json;
 use till_actors::acquirer::{
-    Acquirer, AcquirerCall, ApprovedAuthorization, Awaited, CallAnswer, CallDone, CardAtAcquirer, Instrument, LookedUp,
-    Preparation, Prepared, Reference, UnansweredOutcome,
+    AcquirerCall, ApprovedAuthorization, Awaited, CallAnswer, CallDone, CardAtAcquirer, Connector, Instrument,
+    ListedBalance, LookedUp, Preparation, Prepared, Reference, TrialError, TriedAccount, UnansweredOutcome,
 };
+use till_domain::acquirer::AccountMode;
 use till_domain::card::{CardExpiry, CardScheme};
 use till_domain::command::AuthenticationResult;
 use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
 use till_domain::failure::FailureCode;
 use till_domain::time::Millis;
-use till_stripe::{AccountMode, CheckedAccount};
+use zeroize::Zeroizing;
 
 use crate::fake::Fake;
 use crate::shop::{
-    CHALLENGED_CARD, GOOD_CARD, MINOR, Means, Moved, PUBLIC_URL, Payment, Shop, account_at, address, declined_by,
+    CHALLENGED_CARD, GOOD_CARD, MINOR, Means, Moved, PUBLIC_URL, Payment, Shop, address, connector_to, declined_by,
     moved_reference, own_reference, required,
 };
 
@@ -41,12 +42,16 @@ fn qr_page(shop: &Shop, payment: &Payment) -> String {
 async fn an_account_is_checked_by_a_call_that_changes_nothing() {
     for (live, mode) in [(true, AccountMode::Live), (false, AccountMode::Test)] {
         let shop = Shop::with(json!({ "livemode": live }));
-        let expected = CheckedAccount { account: shop.account.clone(), mode };
-        assert_eq!(shop.stripe.check().await, Ok(expected));
+        let expected = TriedAccount { account: shop.account.clone(), mode };
+        assert_eq!(connector_to(&shop.fake.url()).check(shop.secret.clone()).await, Ok(expected));
     }
+    let check = |url: &str, secret: &str| connector_to(url).check(Zeroizing::new(secret.to_owned()));
     let fake = Fake::start();
-    let refused = account_at(&fake.url(), "sk_live_unknown").check().await.expect_err("refused");
-    assert_eq!(refused.outcome, UnansweredOutcome::CredentialsRefused);
+    for secret in ["sk_live_unknown", "of no form"] {
+        assert_eq!(check(&fake.url(), secret).await, Err(TrialError::Refused));
+    }
+    let unreachable = check("https://stripe.invalid", "sk_live_unknown").await;
+    assert!(matches!(unreachable, Err(TrialError::NoAnswer { .. })), "{unreachable:?}");
 }
 
 #[tokio::test]
@@ -56,24 +61,25 @@ async fn changes_of_the_balance_are_listed_with_our_references() {
     let step = shop.refund_step();
     let refund = moved_reference(shop.act(payment.refund(step, &own, 100)).await);
     let (from, to) = (payment.created_at, payment.created_at.plus_seconds(3_600));
-    let page = shop.stripe.list(from, to, None).await.expect("a page");
+    let list = |from, before, after| shop.stripe.list(&ListedBalance { from, before, after });
+    let page = list(from, to, None).await.expect("a page");
     assert_eq!((page.changes.len(), &page.next), (2, &None));
     let [back, charge] = [&page.changes[0], &page.changes[1]];
     assert_eq!((back.amount_minor, back.fee_minor, back.kind.as_str()), (-100, 0, "refund"));
     assert_eq!(back.reference, Some(Reference::new(payment.id, step).into_text()));
     assert_eq!(back.source, Some(refund));
-    assert_eq!((charge.amount_minor, charge.fee_minor, charge.currency.as_str()), (20_000, 730, "thb"));
+    assert_eq!((charge.amount_minor, charge.fee_minor, charge.currency.as_str()), (20_000, 730, "THB"));
     assert_eq!(charge.reference, Some(format!("{}/authorize", payment.id)));
     assert_eq!(charge.payment, Some(own.clone()));
     for _ in 0..100 {
         shop.fake.control("POST", &format!("intents/{own}/refund"), &json!({ "amount": 1 }));
     }
-    let first = shop.stripe.list(from, to, None).await.expect("a page");
+    let first = list(from, to, None).await.expect("a page");
     assert_eq!(first.changes.len(), 100);
     assert_eq!(first.changes[0].reference, None);
-    let last = shop.stripe.list(from, to, first.next.as_deref()).await.expect("a page");
+    let last = list(from, to, first.next.clone()).await.expect("a page");
     assert_eq!(last, page);
-    let earlier = shop.stripe.list(Millis(0), from, None).await.expect("a page");
+    let earlier = list(Millis(0), from, None).await.expect("a page");
     assert_eq!(earlier.changes, []);
 }
 

@@ -1,28 +1,30 @@
 //! A shop with an account at the fake, and its payments.
 
 use std::cell::Cell;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use till_actors::acquirer::{
-    Acquirer, AcquirerCall, AcquirerUnavailable, AuthorizeRequest, CallAnswer, CallDone, CancelRequest,
-    FollowUpRequest, Instrument, LookedUp, PaymentStep, Preparation, Prepared, Reference, ReturnPath,
-    UnansweredOutcome,
+    AccountSecrets, Acquirer, AcquirerCall, AcquirerUnavailable, AuthorizeRequest, CallAnswer, CallDone, CancelRequest,
+    Connector, FollowUpRequest, Instrument, LookedUp, OpenedAccount, PaymentStep, Preparation, Prepared, Reference,
+    ReturnPath, UnansweredOutcome,
 };
 use till_actors::security_codes::SecurityCode;
+use till_domain::acquirer::{AcquirerAccount, CardEntry};
 use till_domain::address_secret::AddressSecret;
 use till_domain::card::CardExpiry;
 use till_domain::checkout::Locale;
 use till_domain::command::RequiredAction;
 use till_domain::customer_action::CustomerStep;
 use till_domain::failure::FailureCode;
-use till_domain::ids::{MerchantId, PaymentId, RefundId, SessionId};
+use till_domain::ids::{AcquirerId, MerchantId, PaymentId, RefundId, SessionId};
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
-use till_domain::text::{Email, ExternalId};
+use till_domain::text::{Email, ExternalId, Name};
 use till_domain::time::Millis;
 use till_storage::vault::CardNumber;
-use till_stripe::{StripeAccount, StripeConnector};
+use till_stripe::StripeConnector;
 use zeroize::Zeroizing;
 
 use crate::fake::Fake;
@@ -38,7 +40,8 @@ const ATTEMPTS_MAX: usize = 200;
 
 pub(crate) struct Shop {
     pub(crate) fake: Fake,
-    pub(crate) stripe: StripeAccount,
+    pub(crate) stripe: Arc<dyn Acquirer>,
+    pub(crate) secret: Zeroizing<String>,
     pub(crate) account: String,
     next: Cell<u32>,
 }
@@ -72,9 +75,10 @@ impl Shop {
         let fake = Fake::start();
         settings["rate_per_second"] = json!(100_000);
         let registered = fake.control("POST", "accounts", &settings);
-        let stripe = account_at(&fake.url(), registered["secret"].as_str().expect("a secret"));
+        let secret = Zeroizing::new(registered["secret"].as_str().expect("a secret").to_owned());
+        let stripe = account_at(&fake.url(), &secret);
         let account = registered["account"].as_str().expect("an id").to_owned();
-        Shop { fake, stripe, account, next: Cell::new(1) }
+        Shop { fake, stripe, secret, account, next: Cell::new(1) }
     }
 
     pub(crate) fn number(&self) -> u32 {
@@ -285,9 +289,26 @@ impl Means {
     }
 }
 
-pub(crate) fn account_at(url: &str, secret: &str) -> StripeAccount {
-    let connector = StripeConnector::new(url, PUBLIC_URL).expect("a URL");
-    connector.open(Zeroizing::new(secret.to_owned())).expect("a secret")
+pub(crate) fn connector_to(url: &str) -> StripeConnector {
+    StripeConnector::new(url, Some(PUBLIC_URL)).expect("a URL")
+}
+
+pub(crate) fn account_at(url: &str, secret: &str) -> Arc<dyn Acquirer> {
+    let mode = till_stripe::NAME.offer().mode_of_secret(secret).expect("a secret");
+    let account = AcquirerAccount {
+        id: AcquirerId::from_bytes([9; 16]),
+        acquirer: till_stripe::NAME,
+        name: Name::new("Shop").expect("a name"),
+        mode,
+        account: None,
+        card_entry: CardEntry::Page,
+        secret_hint: String::new(),
+        has_webhook_secret: false,
+        secrets_version: 1,
+        created_at: Millis(0),
+    };
+    let secrets = AccountSecrets { calls: Some(Zeroizing::new(secret.to_owned())), notices: None };
+    connector_to(url).open(OpenedAccount { merchant_id: MERCHANT, account, secrets })
 }
 
 pub(crate) fn thb(minor: u64) -> Money {
