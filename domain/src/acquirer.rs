@@ -63,6 +63,8 @@ word_enum! {
 /// All that Till must know of an acquirer before it calls it: a row of one table.
 #[derive(Debug)]
 pub struct AcquirerOffer {
+    /// The name for people.
+    display_name: &'static str,
     /// The payment methods that it carries out, each with true when it can be authorized without capture.
     methods: &'static [(PaymentMethod, bool)],
     /// The currencies that it takes, by the number of digits after the point that its amounts have; none when it takes
@@ -75,6 +77,7 @@ pub struct AcquirerOffer {
 }
 
 static SANDBOX: AcquirerOffer = AcquirerOffer {
+    display_name: "Sandbox",
     methods: &[
         (PaymentMethod::Card, true),
         (PaymentMethod::Installment, true),
@@ -90,6 +93,7 @@ static SANDBOX: AcquirerOffer = AcquirerOffer {
 ///
 /// Source: Stripe's documents of supported currencies and of API keys.
 static STRIPE: AcquirerOffer = AcquirerOffer {
+    display_name: "Stripe",
     methods: &[(PaymentMethod::Card, true), (PaymentMethod::PromptPay, false)],
     currencies: Some(&[
         (0, &["BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "VND", "VUV", "XAF", "XOF", "XPF"]),
@@ -132,6 +136,12 @@ impl AcquirerName {
 }
 
 impl AcquirerOffer {
+    /// The name for people.
+    #[must_use]
+    pub const fn display_name(&self) -> &'static str {
+        self.display_name
+    }
+
     /// True when it carries a method out.
     #[must_use]
     pub fn carries_out(&self, method: PaymentMethod) -> bool {

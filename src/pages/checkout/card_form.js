@@ -173,12 +173,14 @@ function copySelected(text) {
 }
 
 const cardForm = (() => {
-  const fields = {
+  const inputs = {
     number: document.getElementById("card-number"),
     expiration_date: document.getElementById("expiry-date"),
     security_code: document.getElementById("security-code"),
     name: document.getElementById("name-on-card"),
   };
+  /** None where a card is entered at the acquirer's page. */
+  const fields = inputs.number ? inputs : {};
 
   /** Latin digits instead of those of the Arabic, Persian and Thai scripts, and of full width. */
   function latin(text) {
@@ -354,7 +356,6 @@ const cardForm = (() => {
 
   function empty() {
     for (const field of Object.values(fields)) {
-      if (!field) continue;
       field.value = "";
       setFault(field, null);
     }
@@ -389,5 +390,5 @@ const cardForm = (() => {
     addEventListener("pagehide", empty);
   }
 
-  return { prepare, check, isComplete, card, showRefused, empty };
+  return { hasFields: Boolean(fields.number), prepare, check, isComplete, card, showRefused, empty };
 })();

@@ -75,7 +75,7 @@
     event.preventDefault();
     if (isPaying) return;
     const { method, cardId } = chosen();
-    const isNewCard = method === "CARD" && !cardId;
+    const isNewCard = method === "CARD" && !cardId && cardForm.hasFields;
     if (isNewCard && !cardForm.check()) return;
     setPaying(true);
     setTrouble("");

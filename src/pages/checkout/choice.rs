@@ -1,6 +1,7 @@
 //! The ways to pay among which a customer chooses.
 
 use serde_json::Value;
+use till_domain::acquirer::AcquirerName;
 use till_domain::card::CardScheme;
 use till_domain::merchant::PaymentMethod;
 
@@ -30,7 +31,10 @@ pub(super) enum ChoiceKind {
     SavedCard {
         mark: Option<&'static str>,
     },
-    Card,
+    /// A new card, with the name of the acquirer on whose page it is entered, or none for the fields of the form.
+    Card {
+        page_of: Option<&'static str>,
+    },
     Installment,
     PromptPay,
     MobileBanking,
@@ -49,9 +53,9 @@ fn mark(scheme: CardScheme) -> Option<&'static str> {
 }
 
 impl ChoiceKind {
-    const fn of(method: PaymentMethod) -> ChoiceKind {
+    const fn of(method: PaymentMethod, page_of: Option<&'static str>) -> ChoiceKind {
         match method {
-            PaymentMethod::Card => ChoiceKind::Card,
+            PaymentMethod::Card => ChoiceKind::Card { page_of },
             PaymentMethod::Installment => ChoiceKind::Installment,
             PaymentMethod::PromptPay => ChoiceKind::PromptPay,
             PaymentMethod::MobileBanking => ChoiceKind::MobileBanking,
@@ -64,8 +68,11 @@ pub(super) fn choices(words: Words, offered: &Value) -> Vec<Choice> {
     let methods = offered.words("payment_methods", &PaymentMethod::ALL, PaymentMethod::name);
     let saved = offered.items("saved_cards").iter().filter(|_| methods.contains(&PaymentMethod::Card));
     let mut choices: Vec<_> = saved.filter_map(|card| of_saved_card(words, card)).collect();
-    choices.extend(methods.iter().map(|method| of_method(words, *method)));
-    let kind = offered.word("payment_method", &PaymentMethod::ALL, PaymentMethod::name).map(ChoiceKind::of);
+    let page_of = offered.word("card_page", &AcquirerName::ALL, AcquirerName::name);
+    let page_of = page_of.map(|acquirer| acquirer.offer().display_name());
+    choices.extend(methods.iter().map(|method| of_method(words, *method, page_of)));
+    let method = offered.word("payment_method", &PaymentMethod::ALL, PaymentMethod::name);
+    let kind = method.map(|method| ChoiceKind::of(method, page_of));
     let index = choices.iter().position(|choice| Some(choice.kind) == kind).unwrap_or(0);
     if let Some(choice) = choices.get_mut(index) {
         choice.is_chosen = true;
@@ -85,7 +92,7 @@ fn of_saved_card(words: Words, card: &Value) -> Option<Choice> {
     })
 }
 
-fn of_method(words: Words, method: PaymentMethod) -> Choice {
+fn of_method(words: Words, method: PaymentMethod, page_of: Option<&'static str>) -> Choice {
     let message = match method {
         PaymentMethod::Card => Message::Card,
         PaymentMethod::Installment => Message::Installment,
@@ -93,7 +100,7 @@ fn of_method(words: Words, method: PaymentMethod) -> Choice {
         PaymentMethod::MobileBanking => Message::MobileBanking,
     };
     Choice {
-        kind: ChoiceKind::of(method),
+        kind: ChoiceKind::of(method, page_of),
         value: method.name().to_owned(),
         label: words.with(message, &[]),
         is_chosen: false,

@@ -32,6 +32,7 @@ pub(super) fn checkout(state: ShownState) -> Value {
         ],
         "shop": "https://shop.example/cart?checkout_id=chk_01jz0000000000000000000001",
         "payment_methods": ["CARD", "INSTALLMENT", "PROMPTPAY", "MOBILE_BANKING"],
+        "card_page": null,
         "saved_cards": [card("crd_1", "VISA", "4242"), card("crd_2", "MASTERCARD", "4444")],
         "installment_plans": [{
             "installment_plan_id": "sandbox_3_months",

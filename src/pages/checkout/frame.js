@@ -61,7 +61,7 @@
     if (method === "INSTALLMENT") {
       return { installment_plan_id: form.elements.installment_plan_id.value, interest_bearer: page.interestBearer };
     }
-    if (method !== "CARD") return {};
+    if (method !== "CARD" || !cardForm.hasFields) return {};
     return { token: await server.callAgain("tokenize-card", cardForm.card(shop.options().cardUsage ?? "SINGLE")) };
   }
 

@@ -20,6 +20,7 @@ till_domain::word_enum! {
         MobileBanking => "mobile-banking",
         PromptPayHint => "promptpay-hint",
         MobileBankingHint => "mobile-banking-hint",
+        CardAtAcquirer => "card-at-acquirer",
         SavedCard => "saved-card",
         CardNumber => "card-number",
         ExpiryDate => "expiry-date",

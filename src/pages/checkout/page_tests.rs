@@ -314,6 +314,22 @@ fn a_single_method_is_named_by_the_heading_and_has_no_radio_button() {
 }
 
 #[test]
+fn a_card_that_is_entered_at_the_acquirer_has_one_sentence_and_no_fields() {
+    let sentence = "You enter your card on the next page, at Stripe.";
+    let without_fields = json!({ "card_page": "stripe", "saved_cards": [], "offers_saving": false });
+    for methods in [json!(["CARD"]), json!(["CARD", "PROMPTPAY"])] {
+        let mut checkout = with(state_named("choosing"), without_fields.clone());
+        checkout["payment_methods"] = methods;
+        let elements = english(&checkout);
+        let shown: String = texts(&elements, "p").concat();
+        assert!(shown.replace(['\u{2068}', '\u{2069}'], "").contains(sentence), "{shown}");
+        assert!(!shown.contains("JavaScript"), "it needs no script: {shown}");
+        let inputs = elements_of_name(&elements, "input");
+        assert!(inputs.iter().all(|input| input.get("name") == Some("payment_method")), "{inputs:?}");
+    }
+}
+
+#[test]
 fn a_plan_says_its_terms_as_far_as_they_are_known() {
     let mut checkout = state_named("choosing-instalments");
     let terms = |checkout: &Value, locale| {
