@@ -6,7 +6,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::closed_loop::{PreparedRequest, key_of};
-use super::heavy_load::{CAMPAIGN_P99_MAX, COMPRESSED, HeavyCalls, many_connections};
+use super::heavy_load::{CAMPAIGN_P99_MAX, COMPRESSED, HeavyCalls, RECORDS_BYTES, many_connections};
 use crate::harness::{EventReceiver, Manner, Server, Shop, Start, TestDice, dead_url, merged};
 
 /// Bytes of a large array, which a record and the body of a call have room for.
@@ -101,8 +101,8 @@ fn large_arrays_that_become_sets_delay_no_light_calls() {
     };
     let (name, turns) = ("arrays of 1 MB that become sets", (0..8).map(turns).collect());
     // Each call is a commit of some 300,000 rows, for which the others wait.
-    HeavyCalls { p99_max: 10 * CAMPAIGN_P99_MAX, ..HeavyCalls::in_turns(name, turns, &[200]) }
-        .delay_no_light_calls(&server);
+    let (p99_max, more_bytes) = (10 * CAMPAIGN_P99_MAX, RECORDS_BYTES);
+    HeavyCalls { p99_max, more_bytes, ..HeavyCalls::in_turns(name, turns, &[200]) }.delay_no_light_calls(&server);
 }
 
 /// Pipelines of 0.9 MB whose steps have faults, each as one call: unknown members of a step, and references to results

@@ -82,7 +82,7 @@ fn answers_that_nobody_reads_delay_no_light_calls() {
     let large = "/docs/swagger-ui-bundle.js";
     let control = |until| beside("/health/live", until).0;
     judge("answers that nobody reads", CAMPAIGN_P99_MAX, control, |until| beside(large, until).0);
-    check_memory(&server, in_campaign(UNREAD));
+    check_memory(&server, in_campaign(UNREAD), 0);
     if campaign().is_some() {
         let (_, _held) = beside(large, Instant::now());
         wait_until(ENDED_WITHIN, "they are held on", || open_connections(&server) <= 2);
@@ -128,5 +128,5 @@ fn connections_that_four_keys_hold_delay_no_light_calls() {
     judge("connections that four keys hold", CAMPAIGN_P99_MAX, control, |until| beside(count, until));
     let refused = server.metric("till_connections_refused_total{limit=\"in_all\"}");
     assert_eq!(refused, Some(0.0), "nobody is turned away");
-    check_memory(&server, count);
+    check_memory(&server, count, 0);
 }
