@@ -64,7 +64,8 @@ async function answered(name, promise) {
 
 /** A server with a data directory of its own, over restarts. */
 export class Till {
-  static async start({ logFilter = "info" } = {}) {
+  /** `settings` answers settings by their variables, for the addresses that the server has. */
+  static async start({ logFilter = "info", settings = () => ({}) } = {}) {
     const till = new Till();
     till.directory = mkdtempSync(join(tmpdir(), "till-browser-"));
     till.data = join(till.directory, "data");
@@ -73,6 +74,7 @@ export class Till {
     till.listen = `127.0.0.1:${await freePort()}`;
     till.adminListen = `127.0.0.1:${await freePort()}`;
     till.base = `http://${till.listen}`;
+    till.settings = settings(till);
     await till.run();
     return till;
   }
@@ -84,7 +86,7 @@ export class Till {
       ...Object.fromEntries(environment), TILL_ADMIN_TOKEN: ADMIN_TOKEN, TILL_VAULT_KEY: VAULT_KEY,
       TILL_LOG_FILTER: this.logFilter, TILL_LOG_FORMAT: "text", TILL_SDK_CALLS_PER_SECOND: "1000000",
       TILL_SDK_WRITES_PER_SECOND_PER_ADDRESS: "1000000", TILL_SDK_WRITES_PER_SECOND_PER_INSTALLATION: "1000000",
-      TILL_DISK_RESERVE_BYTES: "16777216",
+      TILL_DISK_RESERVE_BYTES: "16777216", ...this.settings,
     };
     const options = ["--data", this.data, "--listen", this.listen, "--admin-listen", this.adminListen, "serve"];
     const log = openSync(this.log, "a");

@@ -15,9 +15,9 @@ export function launch() {
 }
 
 /** Server and browser are started by the first test that runs, and ended after the last. */
-export function stage() {
+export function stage({ startTill = () => Till.start() } = {}) {
   let started = null;
-  const start = () => (started ??= Promise.all([Till.start(), launch()]));
+  const start = () => (started ??= Promise.all([startTill(), launch()]));
 
   after(async () => {
     if (!started) return;
