@@ -67,9 +67,9 @@ pub struct AcquirerOffer {
     display_name: &'static str,
     /// The payment methods that it carries out, each with true when it can be authorized without capture.
     methods: &'static [(PaymentMethod, bool)],
-    /// The currencies that it takes, by the number of digits after the point that its amounts have; none when it takes
-    /// all, with the digits of ISO 4217.
-    currencies: Option<&'static [(u16, &'static [&'static str])]>,
+    /// The currencies whose amounts it has with other digits after the point than ISO 4217, or does not take at all,
+    /// of those with two digits or none: it takes no others. None when it takes all, with the digits of ISO 4217.
+    currencies_left_out: Option<&'static [&'static str]>,
     /// The places where a card can be entered.
     card_entries: &'static [CardEntry],
     /// The beginnings of its secrets, with the mode of the account; none for an acquirer without accounts.
@@ -84,33 +84,18 @@ static SANDBOX: AcquirerOffer = AcquirerOffer {
         (PaymentMethod::PromptPay, false),
         (PaymentMethod::MobileBanking, false),
     ],
-    currencies: None,
+    currencies_left_out: None,
     card_entries: &[CardEntry::Number],
     secrets: &[],
 };
 
-/// Currencies whose last digit must be 0 there, of three digits, are left out: not every amount of them is taken.
-///
 /// Source: Stripe's documents of supported currencies and of API keys.
 static STRIPE: AcquirerOffer = AcquirerOffer {
     display_name: "Stripe",
     methods: &[(PaymentMethod::Card, true), (PaymentMethod::PromptPay, false)],
-    currencies: Some(&[
-        (0, &["BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "VND", "VUV", "XAF", "XOF", "XPF"]),
-        (
-            2,
-            &[
-                "AED", "AFN", "ALL", "AMD", "ANG", "AOA", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BGN",
-                "BMD", "BND", "BOB", "BRL", "BSD", "BWP", "BYN", "BZD", "CAD", "CDF", "CHF", "CNY", "COP", "CRC",
-                "CVE", "CZK", "DKK", "DOP", "DZD", "EGP", "ETB", "EUR", "FJD", "FKP", "GBP", "GEL", "GIP", "GMD",
-                "GTQ", "GYD", "HKD", "HNL", "HTG", "HUF", "IDR", "ILS", "INR", "ISK", "JMD", "KES", "KGS", "KHR",
-                "KYD", "KZT", "LAK", "LBP", "LKR", "LRD", "LSL", "MAD", "MDL", "MKD", "MMK", "MNT", "MOP", "MUR",
-                "MVR", "MWK", "MXN", "MYR", "MZN", "NAD", "NGN", "NIO", "NOK", "NPR", "NZD", "PAB", "PEN", "PGK",
-                "PHP", "PKR", "PLN", "QAR", "RON", "RSD", "RUB", "SAR", "SBD", "SCR", "SEK", "SGD", "SHP", "SLE",
-                "SOS", "SRD", "SZL", "THB", "TJS", "TOP", "TRY", "TTD", "TWD", "TZS", "UAH", "UGX", "USD", "UYU",
-                "UZS", "WST", "XCD", "XCG", "YER", "ZAR", "ZMW",
-            ],
-        ),
+    currencies_left_out: Some(&[
+        "BOV", "BTN", "CHE", "CHW", "COU", "CUC", "CUP", "ERN", "GHS", "HRK", "IRR", "ISK", "KPW", "MGA", "MRU", "MXV",
+        "SDG", "SLL", "SSP", "STN", "SVC", "SYP", "TMT", "UGX", "USN", "UYI", "VED", "VES", "XAD", "ZWG", "ZWL",
     ]),
     card_entries: &[CardEntry::Page, CardEntry::Number],
     secrets: &[
@@ -124,6 +109,8 @@ static STRIPE: AcquirerOffer = AcquirerOffer {
 impl AcquirerName {
     /// Those at which merchants have accounts.
     pub const WITH_ACCOUNTS: [AcquirerName; 1] = [AcquirerName::Stripe];
+    /// The names of those.
+    pub const NAMES_WITH_ACCOUNTS: [&str; 1] = [AcquirerName::Stripe.name()];
 
     /// Its row of the table.
     #[must_use]
@@ -157,9 +144,8 @@ impl AcquirerOffer {
     /// True when its amounts of a currency have the digits after the point of ISO 4217, as Till's have.
     #[must_use]
     pub fn takes(&self, currency: Currency) -> bool {
-        self.currencies.is_none_or(|all| {
-            all.iter().any(|(digits, codes)| *digits == currency.minor_digits() && codes.contains(&currency.code()))
-        })
+        let has_digits = currency.is_money() && matches!(currency.minor_digits(), 0 | 2);
+        self.currencies_left_out.is_none_or(|left_out| has_digits && !left_out.contains(&currency.code()))
     }
 
     /// True when cards can be entered there.
@@ -266,11 +252,21 @@ mod tests {
         for code in [b"THB", b"USD", b"JPY", b"XPF"] {
             assert!(takes(code), "{}", Currency::from_bytes(*code));
         }
-        // Two digits there and none in ISO 4217, or the other way round; three digits; no money.
-        for code in [b"ISK", b"UGX", b"MGA", b"KWD", b"XXX"] {
+        // Two digits there and none in ISO 4217, or the other way round; three digits, or four; no money.
+        for code in [b"ISK", b"UGX", b"MGA", b"KWD", b"UYW", b"XXX"] {
             assert!(!takes(code), "{}", Currency::from_bytes(*code));
             assert!(AcquirerName::Sandbox.offer().takes(Currency::from_bytes(*code)));
         }
+    }
+
+    /// A currency that is new in the list of all must be looked up in Stripe's before it is taken.
+    #[test]
+    fn no_currency_is_taken_unseen() {
+        let letters = || b'A'..=b'Z';
+        let codes =
+            letters().flat_map(|one| letters().flat_map(move |two| letters().map(move |last| [one, two, last])));
+        let known = codes.filter_map(|code| std::str::from_utf8(&code).ok()?.parse::<Currency>().ok());
+        assert_eq!(known.filter(|currency| AcquirerName::Stripe.offer().takes(*currency)).count(), 130);
     }
 
     #[test]
@@ -287,5 +283,6 @@ mod tests {
         let with_secrets: Vec<AcquirerName> =
             AcquirerName::ALL.into_iter().filter(|name| !name.offer().secrets.is_empty()).collect();
         assert_eq!(with_secrets, AcquirerName::WITH_ACCOUNTS);
+        assert_eq!(AcquirerName::WITH_ACCOUNTS.map(AcquirerName::name), AcquirerName::NAMES_WITH_ACCOUNTS);
     }
 }

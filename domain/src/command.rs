@@ -330,8 +330,8 @@ pub enum WebhookChange {
     RecordTest(WebhookTest),
 }
 
-/// The address of this server for customers and acquirers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The address of this server for customers and acquirers. Each kind is more than the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PublicAddress {
     /// None is set.
     Unknown,

@@ -37,13 +37,7 @@ pub(super) fn count(
     after: Option<AcquirerId>,
     rows: &mut impl RowsMut,
 ) -> Result<(), Unreadable> {
-    match (before, after) {
-        (None, Some(id)) => {
-            change::<AcquirerUses>(rows, id, |it| it.open_payments = it.open_payments.saturating_add(1))
-        }
-        (Some(id), None) => {
-            change::<AcquirerUses>(rows, id, |it| it.open_payments = it.open_payments.saturating_sub(1))
-        }
-        (None, None) | (Some(_), Some(_)) => Ok(()),
-    }
+    let Some(id) = before.xor(after) else { return Ok(()) };
+    let counted = if after.is_some() { u64::saturating_add } else { u64::saturating_sub };
+    change::<AcquirerUses>(rows, id, |it| it.open_payments = counted(it.open_payments, 1))
 }

@@ -66,15 +66,8 @@ impl IndexedState {
 /// The rows of a merchant in the course of one mutation, with the former states of the payments that it changes.
 pub(super) struct WatchedPayments<'r, R> {
     rows: &'r mut R,
-    /// Nothing for a payment that the mutation initiates.
-    before: BTreeMap<PaymentId, Option<Before>>,
-}
-
-/// A payment before the mutation.
-#[derive(Debug, Clone, Copy)]
-struct Before {
-    indexed: IndexedState,
-    open_at: Option<AcquirerId>,
+    /// The states, with the account at which each payment was open. Nothing for one that the mutation initiates.
+    before: BTreeMap<PaymentId, Option<(IndexedState, Option<AcquirerId>)>>,
 }
 
 impl<'r, R: RowsMut> WatchedPayments<'r, R> {
@@ -92,8 +85,8 @@ impl<'r, R: RowsMut> WatchedPayments<'r, R> {
         for (id, before) in before {
             let Some(payment) = rows.shared::<Payments>(id)? else { continue };
             let (after, open_at) = (IndexedState::of(&payment), acquirer_accounts::open_at(&payment, rows)?);
-            acquirer_accounts::count(before.and_then(|before| before.open_at), open_at, rows)?;
-            let before = before.map(|before| before.indexed);
+            acquirer_accounts::count(before.and_then(|(_, open_at)| open_at), open_at, rows)?;
+            let before = before.map(|(indexed, _)| indexed);
             if before.is_none() {
                 lasting_rows(&payment).into_iter().for_each(|(key, row)| rows.write(key, Some(row)));
             }
@@ -109,10 +102,7 @@ impl<'r, R: RowsMut> WatchedPayments<'r, R> {
             && !self.before.contains_key(id)
         {
             let before = match self.rows.shared::<Payments>(*id)? {
-                Some(payment) => Some(Before {
-                    indexed: IndexedState::of(&payment),
-                    open_at: acquirer_accounts::open_at(&payment, self.rows)?,
-                }),
+                Some(payment) => Some((IndexedState::of(&payment), acquirer_accounts::open_at(&payment, self.rows)?)),
                 None => None,
             };
             self.before.insert(*id, before);

@@ -36,9 +36,7 @@ fn add(state: &MerchantState, command: &AddAcquirer, context: &mut Context<'_>) 
     if state.acquirers.len() >= ACQUIRERS_MAX {
         return Err(Refusal::TooMany { kind: "accounts at acquirers", limit: ACQUIRERS_MAX });
     }
-    if let Some(mode) = state.mode_of_money().filter(|mode| *mode != known.mode) {
-        return Err(Refusal::MoneyOfOtherMode { mode });
-    }
+    check_money(state, known.mode)?;
     check_not_taken(state, *acquirer, known, None)?;
     let account = AcquirerAccount {
         id: context.mint(),
@@ -162,7 +160,7 @@ pub(super) fn check_configurable(
     integration: Integration,
     address: PublicAddress,
 ) -> Result<(), Refusal> {
-    let AcquirerRef::Account(_, id) = integration.acquirer else { return check_sandbox(state) };
+    let AcquirerRef::Account(_, id) = integration.acquirer else { return check_money(state, AccountMode::Test) };
     let account = state.acquirers.get(&id).filter(|account| account.reference() == integration.acquirer);
     let account = account.ok_or(Refusal::ConfiguredAcquirerNotFound)?;
     let (acquirer, offer, profile) = (account.acquirer, account.acquirer.offer(), profile(state)?);
@@ -175,12 +173,9 @@ pub(super) fn check_configurable(
     if integration.authorizes_without_capture && !offer.authorizes_without_capture(method) {
         return Err(Refusal::CapturedAtOnce { acquirer });
     }
-    match address {
-        PublicAddress::Unknown => return Err(Refusal::PublicAddressMissing { is_http: false }),
-        PublicAddress::Http if account.mode == AccountMode::Live => {
-            return Err(Refusal::PublicAddressMissing { is_http: true });
-        }
-        PublicAddress::Http | PublicAddress::Https => {}
+    let needed = if account.mode == AccountMode::Live { PublicAddress::Https } else { PublicAddress::Http };
+    if address < needed {
+        return Err(Refusal::PublicAddressMissing { is_http: address == PublicAddress::Http });
     }
     if method == PaymentMethod::PromptPay && profile.support_email.is_none() {
         return Err(Refusal::SupportEmailMissing);
@@ -188,11 +183,10 @@ pub(super) fn check_configurable(
     Ok(())
 }
 
-fn check_sandbox(state: &MerchantState) -> Result<(), Refusal> {
-    match state.mode_of_money() {
-        Some(mode @ AccountMode::Live) => Err(Refusal::MoneyOfOtherMode { mode }),
-        Some(AccountMode::Test) | None => Ok(()),
-    }
+/// Refuses money of this kind beside that of the other.
+fn check_money(state: &MerchantState, mode: AccountMode) -> Result<(), Refusal> {
+    let other = state.mode_of_money().filter(|other| *other != mode);
+    other.map_or(Ok(()), |mode| Err(Refusal::MoneyOfOtherMode { mode }))
 }
 
 /// True while the acquirer of a payment can be called: an account that was removed has no secret any more.

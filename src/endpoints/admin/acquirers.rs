@@ -53,18 +53,8 @@ const SECRET: Field<Zeroizing<String>> = Field {
 
 /// The acquirers at which there are accounts.
 const ACQUIRER: Field<AcquirerName> = Field {
-    value_type: ValueType::words(&ACQUIRER_WORDS),
+    value_type: ValueType::words(&AcquirerName::NAMES_WITH_ACCOUNTS),
     parse: |value| field::one_of(&AcquirerName::WITH_ACCOUNTS, AcquirerName::name)(value),
-};
-
-const ACQUIRER_WORDS: [&str; AcquirerName::WITH_ACCOUNTS.len()] = {
-    let mut words = [""; AcquirerName::WITH_ACCOUNTS.len()];
-    let mut at = 0;
-    while at < words.len() {
-        words[at] = AcquirerName::WITH_ACCOUNTS[at].name();
-        at += 1;
-    }
-    words
 };
 
 const ACQUIRER_ARGUMENT: Required<AcquirerId> =
@@ -143,7 +133,7 @@ object! {
         notices_url: Option<String>
     ) {
         acquirer_id: Id(AcquirerId::PREFIX) = account.id, "Its id (`acq_...`).";
-        acquirer: type(ValueType::words(&ACQUIRER_WORDS)) = account.acquirer, "The acquirer.";
+        acquirer: type(ValueType::words(&AcquirerName::NAMES_WITH_ACCOUNTS)) = account.acquirer, "The acquirer.";
         name: STRING = account.name, "The name for people.", such_as("Shop in Bangkok");
         mode: words_of(AccountMode) = account.mode, "`TEST` for play money, `LIVE` for real money.";
         account: STRING or null = account.account,
