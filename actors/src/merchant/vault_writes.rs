@@ -44,8 +44,9 @@ fn seal(
             Ok(Some((VaultKey::CardNumber { merchant, of }, Some(sealed))))
         }
         (VaultWrite::KeepKeyText(key), Some(Secret::KeyText(text))) => {
-            let sealed = keyring.seal_api_key_secret(merchant, key, text).map_err(|error| error.to_string())?;
-            Ok(Some((VaultKey::ApiKeySecret { merchant, key }, Some(sealed))))
+            let key = VaultKey::ApiKeySecret { merchant, key };
+            let sealed = keyring.seal_secret_text(key, text).map_err(|error| error.to_string())?;
+            Ok(Some((key, Some(sealed))))
         }
         (VaultWrite::KeepWebhookSecret(webhook_id, slot), Some(Secret::WebhookSecret(secret))) => {
             let of = WebhookSecretOf { webhook_id, slot };
@@ -53,10 +54,10 @@ fn seal(
             Ok(Some((VaultKey::WebhookSecret { merchant, of }, Some(sealed))))
         }
         (VaultWrite::KeepAccountSecret(acquirer_id, kind), Some(Secret::OfAccount(secrets))) => {
-            let of = AccountSecretOf { acquirer_id, secret: kind };
-            let secret = secrets.of(kind).ok_or_else(|| "a secret of the account is missing".to_owned())?;
-            let sealed = keyring.seal_account_secret(merchant, of, secret).map_err(|error| error.to_string())?;
-            Ok(Some((VaultKey::AccountSecret { merchant, of }, Some(sealed))))
+            let key = VaultKey::AccountSecret { merchant, of: AccountSecretOf { acquirer_id, secret: kind } };
+            let text = secrets.of(kind).ok_or_else(|| "a secret of the account is missing".to_owned())?;
+            let sealed = keyring.seal_secret_text(key, text).map_err(|error| error.to_string())?;
+            Ok(Some((key, Some(sealed))))
         }
         (VaultWrite::ForgetAccountSecret(acquirer_id, secret), _) => {
             Ok(Some((VaultKey::AccountSecret { merchant, of: AccountSecretOf { acquirer_id, secret } }, None)))

@@ -89,9 +89,7 @@ impl<R: RowReader> MerchantReader<R> {
     /// # Errors
     /// [`Unreadable`] when it cannot be read or opened.
     pub fn api_key_text(&self, key: KeyId) -> Result<Option<Zeroizing<String>>, Unreadable> {
-        let merchant = self.merchant_id;
-        let open = |keyring: &Keyring, row: &[u8]| keyring.open_api_key_secret(merchant, key, row);
-        self.secret(VaultKey::ApiKeySecret { merchant, key }, open)
+        self.secret_text(VaultKey::ApiKeySecret { merchant: self.merchant_id, key })
     }
 
     /// The number of a card, while the vault keeps it.
@@ -119,9 +117,11 @@ impl<R: RowReader> MerchantReader<R> {
     /// # Errors
     /// [`Unreadable`] when it cannot be read or opened.
     pub fn account_secret(&self, of: AccountSecretOf) -> Result<Option<Zeroizing<String>>, Unreadable> {
-        let merchant = self.merchant_id;
-        let open = |keyring: &Keyring, row: &[u8]| keyring.open_account_secret(merchant, of, row);
-        self.secret(VaultKey::AccountSecret { merchant, of }, open)
+        self.secret_text(VaultKey::AccountSecret { merchant: self.merchant_id, of })
+    }
+
+    fn secret_text(&self, key: VaultKey) -> Result<Option<Zeroizing<String>>, Unreadable> {
+        self.secret(key, |keyring, row| keyring.open_secret_text(key, row))
     }
 
     fn secret<S>(

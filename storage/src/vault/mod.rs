@@ -8,25 +8,24 @@
 //! purpose; those seal card numbers, kept API keys and the keys of single persons ([`SubjectKey`]). A sealed
 //! row names its own key as associated data, so that it opens under that key only.
 
-mod account_secrets;
-mod api_key_secrets;
 mod card_number;
 mod card_numbers;
 mod keyring;
 mod root_key;
 mod row_owners;
 mod sealed;
+mod secret_texts;
 mod stored_keyring;
 mod subjects;
 mod vault_key;
 mod webhook_secrets;
 
-pub use account_secrets::ACCOUNT_SECRET_MAX_BYTES;
 pub use card_number::{CardNumber, CardNumberError};
 pub use keyring::{AddressKind, Keyring, KeyringError, LookupKind};
 pub use root_key::{RootKey, RootKeyError};
 pub use row_owners::{AccountSecretOf, CardNumberOf, SubjectId, SubjectKind, WebhookSecretOf};
 pub use sealed::{NoRandomness, SealedError};
+pub use secret_texts::ACCOUNT_SECRET_MAX_BYTES;
 pub use stored_keyring::{keyring_write, stored_keyring};
 pub use subjects::SubjectKey;
 pub use vault_key::VaultKey;

@@ -76,6 +76,9 @@ mod tests {
         let other_merchant = MerchantId::from_bytes([2; 16]);
         assert_eq!(keyring.open_webhook_secret(other_merchant, of, &row), Err(SealedError::Refused));
         let key = KeyId::from_bytes([3; 16]);
-        assert!(keyring.open_api_key_secret(SHOP, key, &row).is_err(), "it is no text of a key");
+        assert!(
+            keyring.open_secret_text(VaultKey::ApiKeySecret { merchant: SHOP, key }, &row).is_err(),
+            "it is no text of a key"
+        );
     }
 }

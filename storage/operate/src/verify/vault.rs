@@ -92,8 +92,9 @@ fn open(key: VaultKey, value: &[u8], job: &Job<'_>) -> Result<(), SealedError> {
         VaultKey::Keyring => Ok(()),
         VaultKey::CardNumber { merchant, of } => job.keyring.open_card_number(merchant, of, value).map(drop),
         VaultKey::SubjectKey { merchant, subject } => job.keyring.open_subject_key(merchant, subject, value).map(drop),
-        VaultKey::ApiKeySecret { merchant, key } => job.keyring.open_api_key_secret(merchant, key, value).map(drop),
         VaultKey::WebhookSecret { merchant, of } => job.keyring.open_webhook_secret(merchant, of, value).map(drop),
-        VaultKey::AccountSecret { merchant, of } => job.keyring.open_account_secret(merchant, of, value).map(drop),
+        VaultKey::ApiKeySecret { .. } | VaultKey::AccountSecret { .. } => {
+            job.keyring.open_secret_text(key, value).map(drop)
+        }
     }
 }

@@ -421,8 +421,8 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
             VaultWrite::KeepTokenNumber(token_id) => sealed(CardNumberOf::Token(token_id)),
             VaultWrite::CopyTokenNumber(_, card_id) => sealed(CardNumberOf::Card(card_id)),
             VaultWrite::KeepKeyText(key) => {
-                let value = self.keyring.seal_api_key_secret(merchant, key, "sk_text").expect("randomness");
-                (VaultKey::ApiKeySecret { merchant, key }, Some(value))
+                let key = VaultKey::ApiKeySecret { merchant, key };
+                (key, Some(self.keyring.seal_secret_text(key, "sk_text").expect("randomness")))
             }
             VaultWrite::ForgetTokenNumber(token_id) => (number_key(CardNumberOf::Token(token_id)), None),
             VaultWrite::ForgetCardNumber(card_id) => (number_key(CardNumberOf::Card(card_id)), None),
@@ -436,9 +436,8 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
                 (VaultKey::WebhookSecret { merchant, of: WebhookSecretOf { webhook_id, slot } }, None)
             }
             VaultWrite::KeepAccountSecret(acquirer_id, secret) => {
-                let of = AccountSecretOf { acquirer_id, secret };
-                let value = self.keyring.seal_account_secret(merchant, of, "sk_test_secret").expect("randomness");
-                (VaultKey::AccountSecret { merchant, of }, Some(value))
+                let key = VaultKey::AccountSecret { merchant, of: AccountSecretOf { acquirer_id, secret } };
+                (key, Some(self.keyring.seal_secret_text(key, "sk_test_secret").expect("randomness")))
             }
             VaultWrite::ForgetAccountSecret(acquirer_id, secret) => {
                 (VaultKey::AccountSecret { merchant, of: AccountSecretOf { acquirer_id, secret } }, None)
