@@ -65,8 +65,8 @@ word_enum! {
 pub struct AcquirerOffer {
     /// The name for people.
     display_name: &'static str,
-    /// The payment methods that it carries out, each with true when it can be authorized without capture.
-    methods: &'static [(PaymentMethod, bool)],
+    /// The payment methods that it carries out.
+    methods: &'static [PaymentMethod],
     /// The currencies whose amounts it has with other digits after the point than ISO 4217, or does not take at all,
     /// of those with two digits or none: it takes no others. None when it takes all, with the digits of ISO 4217.
     currencies_left_out: Option<&'static [&'static str]>,
@@ -78,12 +78,7 @@ pub struct AcquirerOffer {
 
 static SANDBOX: AcquirerOffer = AcquirerOffer {
     display_name: "Sandbox",
-    methods: &[
-        (PaymentMethod::Card, true),
-        (PaymentMethod::Installment, true),
-        (PaymentMethod::PromptPay, false),
-        (PaymentMethod::MobileBanking, false),
-    ],
+    methods: &PaymentMethod::ALL,
     currencies_left_out: None,
     card_entries: &[CardEntry::Number],
     secrets: &[],
@@ -92,7 +87,7 @@ static SANDBOX: AcquirerOffer = AcquirerOffer {
 /// Source: Stripe's documents of supported currencies and of API keys.
 static STRIPE: AcquirerOffer = AcquirerOffer {
     display_name: "Stripe",
-    methods: &[(PaymentMethod::Card, true), (PaymentMethod::PromptPay, false)],
+    methods: &[PaymentMethod::Card, PaymentMethod::PromptPay],
     currencies_left_out: Some(&[
         "BOV", "BTN", "CHE", "CHW", "COU", "CUC", "CUP", "ERN", "GHS", "HRK", "IRR", "ISK", "KPW", "MGA", "MRU", "MXV",
         "SDG", "SLL", "SSP", "STN", "SVC", "SYP", "TMT", "UGX", "USN", "UYI", "VED", "VES", "XAD", "ZWG", "ZWL",
@@ -132,13 +127,7 @@ impl AcquirerOffer {
     /// True when it carries a method out.
     #[must_use]
     pub fn carries_out(&self, method: PaymentMethod) -> bool {
-        self.methods.iter().any(|(offered, _)| *offered == method)
-    }
-
-    /// True when it authorizes payments of a method without capture.
-    #[must_use]
-    pub fn authorizes_without_capture(&self, method: PaymentMethod) -> bool {
-        self.methods.contains(&(method, true))
+        self.methods.contains(&method)
     }
 
     /// True when its amounts of a currency have the digits after the point of ISO 4217, as Till's have.

@@ -172,11 +172,6 @@ pub enum Refusal {
         /// The acquirer.
         acquirer: AcquirerName,
     },
-    /// The acquirer captures the payment method at once.
-    CapturedAtOnce {
-        /// The acquirer.
-        acquirer: AcquirerName,
-    },
     /// The server has no public address to which customers come back from the acquirer.
     PublicAddressMissing {
         /// True when it has one without TLS.

@@ -170,9 +170,6 @@ pub(super) fn check_configurable(
     if !offer.takes(profile.currency) {
         return Err(Refusal::CurrencyNotTaken { currency: profile.currency, acquirer });
     }
-    if integration.authorizes_without_capture && !offer.authorizes_without_capture(method) {
-        return Err(Refusal::CapturedAtOnce { acquirer });
-    }
     let needed = if account.mode == AccountMode::Live { PublicAddress::Https } else { PublicAddress::Http };
     if address < needed {
         return Err(Refusal::PublicAddressMissing { is_http: address == PublicAddress::Http });

@@ -300,8 +300,6 @@ fn a_method_is_configured_to_an_account_that_can_carry_it_out() {
     for method in [PaymentMethod::Installment, PaymentMethod::MobileBanking] {
         world.when(configure(method, at_account(id))).refused(Refusal::MethodNotCarriedOut { acquirer });
     }
-    let prompt_pay = configure(PaymentMethod::PromptPay, at_account(id));
-    world.when(prompt_pay).refused(Refusal::CapturedAtOnce { acquirer });
     let at_once = Integration { authorizes_without_capture: false, ..at_account(id) };
     world.when(configure(PaymentMethod::PromptPay, at_once)).refused(Refusal::SupportEmailMissing);
     world.when(configure(PaymentMethod::Card, at_account(id))).answers(CHANGED);

@@ -207,8 +207,6 @@ refusals! {
         "is not carried out by {}", acquirer.name();
     CurrencyNotTaken { currency, acquirer } = InvalidArguments(invalid "acquirer"),
         "cannot be used: {} does not take {currency} with the minor units of ISO 4217", acquirer.name();
-    CapturedAtOnce { acquirer } = InvalidArguments(invalid "authorizes_without_capture"),
-        "must be false: {} captures this method at once", acquirer.name();
     PublicAddressMissing { is_http } = InvalidState,
         "Customers come back from the acquirer to this server: set public_url{}, and start it again.",
         if *is_http { " to an https address" } else { "" };
