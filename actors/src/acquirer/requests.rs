@@ -43,28 +43,24 @@ impl AcquirerCall {
     /// Till's reference of the call.
     #[must_use]
     pub const fn reference(&self) -> &Reference {
-        match self {
-            AcquirerCall::Authorize(request) => &request.reference,
-            AcquirerCall::Cancel(request) => &request.reference,
-            AcquirerCall::Capture(request) | AcquirerCall::Void(request) | AcquirerCall::Refund(request) => {
-                &request.reference
-            }
-            AcquirerCall::Payout(request) => &request.reference,
-            AcquirerCall::Evidence(request) => &request.reference,
-        }
+        self.named().0
     }
 
     /// The merchant that it is for.
     #[must_use]
     pub const fn merchant(&self) -> MerchantId {
+        self.named().1
+    }
+
+    const fn named(&self) -> (&Reference, MerchantId) {
         match self {
-            AcquirerCall::Authorize(request) => request.merchant,
-            AcquirerCall::Cancel(request) => request.merchant,
+            AcquirerCall::Authorize(request) => (&request.reference, request.merchant),
+            AcquirerCall::Cancel(request) => (&request.reference, request.merchant),
             AcquirerCall::Capture(request) | AcquirerCall::Void(request) | AcquirerCall::Refund(request) => {
-                request.merchant
+                (&request.reference, request.merchant)
             }
-            AcquirerCall::Payout(request) => request.merchant,
-            AcquirerCall::Evidence(request) => request.merchant,
+            AcquirerCall::Payout(request) => (&request.reference, request.merchant),
+            AcquirerCall::Evidence(request) => (&request.reference, request.merchant),
         }
     }
 }
