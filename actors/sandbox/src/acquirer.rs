@@ -15,10 +15,10 @@ use super::answers::{OWN_PREFIX, call_answer, send_late};
 use super::book_thread::{self, MillisClock, OnBroken};
 use super::cards::{AuthorizationPlan, Behaviour, Handling};
 use super::judgement::{BookRequest, BookRequestKind, PendingEnd, by_evidence};
-use super::played::PlayedAcquirer;
+use super::played::{PlayedAcquirer, PlayedAnswer};
 use super::queue::{Answered, BookTask, PendingAnswer, RequestQueue};
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, AuthorizeRequest, CallAnswer, CallDone, CancelRequest,
+    Acquirer, AcquirerCall, AcquirerUnavailable, AuthorizeRequest, CallAnswer, CallDone, CancelRequest,
     FollowUpRequest, Instrument, LateAnswers, LookedUp, PaymentStep, PayoutRequest, Reference,
 };
 use till_actors::clock::OsEntropy;
@@ -81,7 +81,7 @@ impl SandboxAcquirer {
         Ok(SandboxAcquirer { queue, thread: Some(thread), late_answers })
     }
 
-    fn record_act(&self, act: Act) -> AcquirerAnswer<ActResult> {
+    fn record_act(&self, act: Act) -> PlayedAnswer<ActResult> {
         let waiting = self.queue.push(BookTask::Act(act));
         Box::pin(async move {
             let is_recorded = wait_for_answer(waiting).await?.line.is_some();
@@ -89,12 +89,12 @@ impl SandboxAcquirer {
         })
     }
 
-    pub(super) fn find_shown(&self, task: BookTask) -> AcquirerAnswer<Option<ShownAction>> {
+    pub(super) fn find_shown(&self, task: BookTask) -> PlayedAnswer<Option<ShownAction>> {
         let waiting = self.queue.push(task);
         Box::pin(async move { Ok(ShownAction::of(&wait_for_answer(waiting).await?)) })
     }
 
-    fn answer(&self, request: BookRequest) -> AcquirerAnswer<CallAnswer> {
+    fn answer(&self, request: BookRequest) -> PlayedAnswer<CallAnswer> {
         let waiting = self.queue.push(request);
         let late_answers = Arc::clone(&self.late_answers);
         Box::pin(async move {
@@ -123,14 +123,14 @@ async fn wait_for_answer(waiting: PendingAnswer) -> Result<Answered, AcquirerUna
 }
 
 impl Acquirer for SandboxAcquirer {
-    fn act(&self, call: AcquirerCall) -> AcquirerAnswer<CallAnswer> {
+    fn act(&self, call: AcquirerCall) -> PlayedAnswer<CallAnswer> {
         match asked(call) {
             Ok(request) => self.answer(request),
             Err(answer) => Box::pin(async { answer }),
         }
     }
 
-    fn look_up(&self, call: &AcquirerCall) -> AcquirerAnswer<LookedUp> {
+    fn look_up(&self, call: &AcquirerCall) -> PlayedAnswer<LookedUp> {
         let waiting = self.queue.push(BookTask::Find(call.reference().as_str().to_owned()));
         let (merchant, object) = (call.merchant(), object(call));
         Box::pin(async move {
@@ -154,7 +154,7 @@ impl Acquirer for SandboxAcquirer {
 }
 
 impl PlayedAcquirer for SandboxAcquirer {
-    fn end_pending(&self, merchant: MerchantId, reference: Reference, end: PendingEnd) -> AcquirerAnswer<bool> {
+    fn end_pending(&self, merchant: MerchantId, reference: Reference, end: PendingEnd) -> PlayedAnswer<bool> {
         let waiting = self.queue.push(BookTask::EndPending { merchant, reference: reference.into_text(), end });
         let late_answers = Arc::clone(&self.late_answers);
         Box::pin(async move {
@@ -164,16 +164,16 @@ impl PlayedAcquirer for SandboxAcquirer {
         })
     }
 
-    fn find_action(&self, id: ActionId) -> AcquirerAnswer<Option<ShownAction>> {
+    fn find_action(&self, id: ActionId) -> PlayedAnswer<Option<ShownAction>> {
         let found = self.find_shown(BookTask::Find(id.authorization()));
         Box::pin(async move { Ok(found.await?.filter(|action| action.id == id)) })
     }
 
-    fn find_action_of_same_payment(&self, id: ActionId) -> AcquirerAnswer<Option<ShownAction>> {
+    fn find_action_of_same_payment(&self, id: ActionId) -> PlayedAnswer<Option<ShownAction>> {
         self.find_shown(BookTask::Find(id.authorization()))
     }
 
-    fn find_authorization(&self, merchant: MerchantId, payment: PaymentId) -> AcquirerAnswer<Option<CallAnswer>> {
+    fn find_authorization(&self, merchant: MerchantId, payment: PaymentId) -> PlayedAnswer<Option<CallAnswer>> {
         let reference = Reference::new(payment, PaymentStep::Authorize).into_text();
         let waiting = self.queue.push(BookTask::Find(reference));
         Box::pin(async move {
@@ -183,11 +183,11 @@ impl PlayedAcquirer for SandboxAcquirer {
         })
     }
 
-    fn find_bill(&self, qr_text: &str) -> AcquirerAnswer<Option<ShownAction>> {
+    fn find_bill(&self, qr_text: &str) -> PlayedAnswer<Option<ShownAction>> {
         self.find_shown(BookTask::FindBill(qr_text.to_owned()))
     }
 
-    fn act_on_page(&self, id: ActionId, outcome: ActionOutcome) -> AcquirerAnswer<ActResult> {
+    fn act_on_page(&self, id: ActionId, outcome: ActionOutcome) -> PlayedAnswer<ActResult> {
         self.record_act(Act::OnPage(id, outcome))
     }
 
@@ -196,7 +196,7 @@ impl PlayedAcquirer for SandboxAcquirer {
         merchant: MerchantId,
         payment: PaymentId,
         outcome: ActionOutcome,
-    ) -> AcquirerAnswer<ActResult> {
+    ) -> PlayedAnswer<ActResult> {
         self.record_act(Act::ByOperator(merchant, payment, outcome))
     }
 }

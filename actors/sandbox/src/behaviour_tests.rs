@@ -58,31 +58,31 @@ fn started() -> (MemoryBook, SandboxAcquirer) {
 
 /// The calls by their requests.
 pub(super) trait Calls {
-    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<CallAnswer>;
-    fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<CallAnswer>;
-    fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<CallAnswer>;
-    fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<CallAnswer>;
+    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<'_, CallAnswer>;
+    fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<'_, CallAnswer>;
+    fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<'_, CallAnswer>;
+    fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<'_, CallAnswer>;
 }
 
 impl Calls for SandboxAcquirer {
-    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<CallAnswer> {
+    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<'_, CallAnswer> {
         self.act(AcquirerCall::Authorize(request))
     }
 
-    fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<CallAnswer> {
+    fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<'_, CallAnswer> {
         self.act(AcquirerCall::Capture(request))
     }
 
-    fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<CallAnswer> {
+    fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<'_, CallAnswer> {
         self.act(AcquirerCall::Void(request))
     }
 
-    fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<CallAnswer> {
+    fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<'_, CallAnswer> {
         self.act(AcquirerCall::Refund(request))
     }
 }
 
-pub(super) fn wait<T>(answer: AcquirerAnswer<T>) -> Result<T, AcquirerUnavailable> {
+pub(super) fn wait<T>(answer: AcquirerAnswer<'_, T>) -> Result<T, AcquirerUnavailable> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async { tokio::time::timeout(PATIENCE, answer).await.expect("an answer in time") })
 }
@@ -147,7 +147,7 @@ pub(super) fn approval(number: u8, captured: bool, authentication: Option<Authen
 }
 
 /// The approval of an authorization.
-fn approval_of(answer: AcquirerAnswer<CallAnswer>) -> ApprovedAuthorization {
+fn approval_of(answer: AcquirerAnswer<'_, CallAnswer>) -> ApprovedAuthorization {
     match wait(answer).expect("an answer") {
         CallAnswer::Done(CallDone::Approved(approved)) => approved,
         other => panic!("{other:?} is no approval"),
@@ -167,11 +167,11 @@ pub(super) fn action_id(required: &RequiredAction) -> ActionId {
     id.parse().expect("the id of an action")
 }
 
-pub(super) fn is_done(answer: AcquirerAnswer<CallAnswer>) -> bool {
+pub(super) fn is_done(answer: AcquirerAnswer<'_, CallAnswer>) -> bool {
     matches!(wait(answer), Ok(CallAnswer::Done(CallDone::Moved(_))))
 }
 
-pub(super) fn decline_code(answer: AcquirerAnswer<CallAnswer>) -> &'static str {
+pub(super) fn decline_code(answer: AcquirerAnswer<'_, CallAnswer>) -> &'static str {
     match wait(answer).expect("an answer") {
         CallAnswer::Declined { failure, authentication: None } => failure.code.name(),
         other => panic!("{other:?} is no decline"),

@@ -77,7 +77,7 @@ fn reference(step: PaymentStep) -> Reference {
     Reference::new(payment(1), step)
 }
 
-fn is_pending(answer: AcquirerAnswer<CallAnswer>) -> bool {
+fn is_pending(answer: AcquirerAnswer<'_, CallAnswer>) -> bool {
     matches!(wait(answer), Ok(CallAnswer::Pending(_)))
 }
 

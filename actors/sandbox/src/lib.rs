@@ -22,4 +22,4 @@ pub use acquirer::SandboxAcquirer;
 pub use actions::{ActResult, ShownAction};
 pub use book::{ActionId, ActionOutcome, ActionPage};
 pub use judgement::PendingEnd;
-pub use played::PlayedAcquirer;
+pub use played::{PlayedAcquirer, PlayedAnswer};

@@ -15,7 +15,7 @@ use super::balance::{BalancePage, ListedBalance};
 use super::requests::AcquirerCall;
 
 /// A pending answer. Dropping it does not cancel the call.
-pub type AcquirerAnswer<T> = Pin<Box<dyn Future<Output = Result<T, AcquirerUnavailable>> + Send>>;
+pub type AcquirerAnswer<'a, T> = Pin<Box<dyn Future<Output = Result<T, AcquirerUnavailable>> + Send + 'a>>;
 
 /// The party that moves the money of card holders.
 ///
@@ -29,7 +29,7 @@ pub trait Acquirer: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`AcquirerUnavailable`] when there is no clear answer. Whatever its outcome, the call counts as not sent.
-    fn prepare(&self, _call: &AcquirerCall) -> AcquirerAnswer<Prepared> {
+    fn prepare<'a>(&'a self, _call: &'a AcquirerCall) -> AcquirerAnswer<'a, Prepared> {
         Box::pin(ready(Ok(Prepared::Nothing)))
     }
 
@@ -38,19 +38,19 @@ pub trait Acquirer: Send + Sync + 'static {
     /// # Errors
     /// [`AcquirerUnavailable`] when there is no clear answer: its outcome says whether the call may have been carried
     /// out.
-    fn act(&self, call: AcquirerCall) -> AcquirerAnswer<CallAnswer>;
+    fn act(&self, call: AcquirerCall) -> AcquirerAnswer<'_, CallAnswer>;
 
     /// Looks up what has become of a call that was made, or may have been. It changes nothing.
     ///
     /// # Errors
     /// [`AcquirerUnavailable`] when there is no clear answer, whatever its outcome.
-    fn look_up(&self, call: &AcquirerCall) -> AcquirerAnswer<LookedUp>;
+    fn look_up<'a>(&'a self, call: &'a AcquirerCall) -> AcquirerAnswer<'a, LookedUp>;
 
     /// Lists the changes of an account's balance, for reconciliation: one page, the newest first. It changes nothing.
     ///
     /// # Errors
     /// [`AcquirerUnavailable`] when there is no clear answer, and always of an acquirer without accounts.
-    fn list(&self, _listed: &ListedBalance) -> AcquirerAnswer<BalancePage> {
+    fn list(&self, _listed: &ListedBalance) -> AcquirerAnswer<'_, BalancePage> {
         Box::pin(ready(Err(AcquirerUnavailable::not_sent("the acquirer has no accounts"))))
     }
 

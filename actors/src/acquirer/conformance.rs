@@ -38,9 +38,9 @@ pub struct Conformance<'a> {
     /// Makes an instrument that is approved and whose refunds are pending.
     pub pending: &'a dyn Fn() -> Instrument,
     /// Acts as the customer is asked to, with success.
-    pub act: &'a dyn Fn(&RequiredAction) -> AcquirerAnswer<()>,
+    pub act: &'a dyn Fn(&RequiredAction) -> AcquirerAnswer<'static, ()>,
     /// Ends a pending refund with success.
-    pub end_refund: &'a dyn Fn(Reference) -> AcquirerAnswer<()>,
+    pub end_refund: &'a dyn Fn(Reference) -> AcquirerAnswer<'static, ()>,
     /// False for an acquirer that pays out by a schedule of its own.
     pub pays_out: bool,
     /// Lets the next call go wrong; false when the acquirer cannot play that.

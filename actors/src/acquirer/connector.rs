@@ -1,29 +1,26 @@
 //! Connectors: each reaches one acquirer, for all accounts that merchants have there.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use till_domain::acquirer::{AccountMode, AccountSecret, AcquirerAccount, AcquirerName};
-use till_domain::ids::MerchantId;
 use till_domain::time::Millis;
 use zeroize::Zeroizing;
 
-use super::calls::Acquirer;
+use super::calls::{Acquirer, AcquirerAnswer};
 use super::reference::NamedCall;
 
 /// The connectors that there are, by the name of their acquirer.
 pub type Connectors = BTreeMap<AcquirerName, Arc<dyn Connector>>;
 
-/// A pending answer to a trial of a secret.
-pub type TrialAnswer = Pin<Box<dyn Future<Output = Result<TriedAccount, TrialError>> + Send>>;
-
 /// The way to one acquirer.
 pub trait Connector: Send + Sync + 'static {
-    /// Tries a secret by a call that changes nothing.
-    fn check(&self, secret: Zeroizing<String>) -> TrialAnswer;
+    /// Tries a secret, of an account of this mode, by a call that changes nothing. Answers the acquirer's own id of the
+    /// account.
+    ///
+    /// # Errors
+    /// [`AcquirerUnavailable`](super::AcquirerUnavailable): the secret is refused, or there is no clear answer.
+    fn check(&self, secret: Zeroizing<String>, mode: AccountMode) -> AcquirerAnswer<'static, String>;
 
     /// An acquirer that calls in the name of an account. Calls that an earlier one has under way keep its secrets.
     fn open(&self, account: OpenedAccount) -> Arc<dyn Acquirer>;
@@ -56,41 +53,15 @@ pub struct Notice<'n> {
 #[error("the notice is not signed with the account's secret, or not at this time")]
 pub struct NoticeRefused;
 
-/// What the acquirer says of the account of a secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TriedAccount {
-    /// Its own id of the account.
-    pub account: String,
-    /// The kind of money that the account moves.
-    pub mode: AccountMode,
-}
-
-/// The reason why nothing is known of the account of a secret.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TrialError {
-    /// The acquirer refuses the secret.
-    #[error("the acquirer refuses the secret")]
-    Refused,
-    /// There is no clear answer.
-    #[error("the acquirer gave no answer: {reason}")]
-    NoAnswer {
-        /// The reason, for the log.
-        reason: String,
-    },
-}
-
 /// An account with its secrets.
-#[derive(Debug)]
 pub struct OpenedAccount {
-    /// The merchant.
-    pub merchant_id: MerchantId,
     /// The account.
     pub account: AcquirerAccount,
     /// Its secrets: that for calls is there.
     pub secrets: AccountSecrets,
 }
 
-/// Secrets of an account at an acquirer. `Debug` shows nothing of them.
+/// Secrets of an account at an acquirer. Without `Debug`, they are in no log.
 #[derive(Default)]
 pub struct AccountSecrets {
     /// The secret with which Till calls the acquirer.
@@ -107,11 +78,5 @@ impl AccountSecrets {
             AccountSecret::Notices => self.notices.as_ref(),
         };
         text.map(|text| text.as_str())
-    }
-}
-
-impl fmt::Debug for AccountSecrets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("AccountSecrets(..)")
     }
 }

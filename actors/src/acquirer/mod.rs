@@ -14,9 +14,7 @@ pub use calls::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, ApprovedAuthorization, Awaited, CallAnswer, CallDone,
     CardAtAcquirer, LateAnswer, LateAnswers, LookedUp, MovedMoney, Prepared, UnansweredOutcome,
 };
-pub use connector::{
-    AccountSecrets, Connector, Connectors, Notice, NoticeRefused, OpenedAccount, TrialAnswer, TrialError, TriedAccount,
-};
+pub use connector::{AccountSecrets, Connector, Connectors, Notice, NoticeRefused, OpenedAccount};
 pub use reference::{NamedCall, PaymentStep, Reference, UnknownReference};
 pub use requests::{
     AcquirerCall, AuthorizeRequest, CancelRequest, EvidenceRequest, FollowUpRequest, Instrument, PayoutRequest,

@@ -6,20 +6,23 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use till_domain::acquirer::{AccountSecret, AcquirerAccount, AcquirerName, AcquirerRef};
+use till_domain::acquirer::{AccountMode, AccountSecret, AcquirerAccount, AcquirerName, AcquirerRef};
 use till_domain::ids::{AcquirerId, MerchantId};
-use till_domain::records::{AcquirerAccounts, Rows, Unreadable};
+use till_domain::records::{AcquirerAccounts, Rows};
 use till_storage::rows::RowReader;
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::AccountSecretOf;
 use zeroize::Zeroizing;
 
+use super::caller::in_time;
+use super::calls::NoResult;
 use crate::acquirer::{
-    AccountSecrets, AccountStandings, Acquirer, Connectors, LateAnswers, OpenedAccount, TrialError, TriedAccount,
+    AccountSecrets, AccountStandings, Acquirer, AcquirerUnavailable, Connectors, LateAnswers, OpenedAccount,
 };
 
 /// The time after which a trial of a secret has no answer: that of a look-up.
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(10);
+const NO_CONNECTOR: &str = "there is no connector to it";
 
 /// The acquirers that can be called. Clones share everything.
 #[derive(Clone)]
@@ -39,17 +42,6 @@ struct Open {
     acquirer: Arc<dyn Acquirer>,
 }
 
-/// The reason why an acquirer cannot be called now.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NotOpened {
-    /// The row or a secret of the account cannot be read.
-    #[error(transparent)]
-    Unreadable(#[from] Unreadable),
-    /// There is no such account, or no connector to its acquirer.
-    #[error("{0}")]
-    Missing(&'static str),
-}
-
 impl Acquirers {
     /// The sandbox, and the connectors to all others.
     #[must_use]
@@ -64,15 +56,19 @@ impl Acquirers {
         &self.0.standings
     }
 
-    /// Tries a secret by a call that changes nothing.
+    /// Tries a secret, of an account of this mode, by a call that changes nothing. Answers the acquirer's own id of the
+    /// account.
     ///
     /// # Errors
-    /// [`TrialError`]: the secret is refused, or there is no answer in time.
-    pub async fn check(&self, name: AcquirerName, secret: Zeroizing<String>) -> Result<TriedAccount, TrialError> {
-        let no_answer = |reason: &str| TrialError::NoAnswer { reason: reason.to_owned() };
-        let connector = self.0.connectors.get(&name).ok_or_else(|| no_answer("there is no connector to it"))?;
-        let tried = tokio::time::timeout(TRIAL_TIMEOUT, connector.check(secret)).await;
-        tried.unwrap_or_else(|_| Err(no_answer("it took too long")))
+    /// [`AcquirerUnavailable`]: the secret is refused, or there is no clear answer in time.
+    pub async fn check(
+        &self,
+        name: AcquirerName,
+        secret: Zeroizing<String>,
+        mode: AccountMode,
+    ) -> Result<String, AcquirerUnavailable> {
+        let connector = self.0.connectors.get(&name).ok_or_else(|| AcquirerUnavailable::not_sent(NO_CONNECTOR))?;
+        in_time(TRIAL_TIMEOUT, connector.check(secret, mode)).await
     }
 
     /// Closes an account that was removed.
@@ -91,21 +87,21 @@ impl Acquirers {
         &self,
         acquirer: AcquirerRef,
         rows: &MerchantReader<R>,
-    ) -> Result<Arc<dyn Acquirer>, NotOpened> {
+    ) -> Result<Arc<dyn Acquirer>, NoResult> {
         let AcquirerRef::Account(name, id) = acquirer else { return Ok(Arc::clone(&self.0.sandbox)) };
         let key = (rows.merchant_id(), id);
         let account = rows.get::<AcquirerAccounts>(id)?;
         let mut open = self.0.open.lock();
         let Some(account) = account else {
             open.remove(&key);
-            return Err(NotOpened::Missing("the account was removed"));
+            return Err(cannot_be_asked("the account was removed"));
         };
         if let Some(found) = open.get(&key).filter(|found| found.account == account) {
             return Ok(Arc::clone(&found.acquirer));
         }
-        let connector = self.0.connectors.get(&name).ok_or(NotOpened::Missing("there is no connector to it"))?;
+        let connector = self.0.connectors.get(&name).ok_or_else(|| cannot_be_asked(NO_CONNECTOR))?;
         let secrets = read_secrets(&account, rows)?;
-        let acquirer = connector.open(OpenedAccount { merchant_id: key.0, account: account.clone(), secrets });
+        let acquirer = connector.open(OpenedAccount { account: account.clone(), secrets });
         if let Some(late_answers) = self.0.late_answers.get() {
             acquirer.send_late_answers(late_answers.clone());
         }
@@ -114,13 +110,14 @@ impl Acquirers {
     }
 }
 
+fn cannot_be_asked(reason: &str) -> NoResult {
+    NoResult::Unanswered(reason.to_owned())
+}
+
 /// The secrets of an account. They may be newer than its row: then the row is read again with the next call.
-fn read_secrets<R: RowReader>(
-    account: &AcquirerAccount,
-    rows: &MerchantReader<R>,
-) -> Result<AccountSecrets, NotOpened> {
+fn read_secrets<R: RowReader>(account: &AcquirerAccount, rows: &MerchantReader<R>) -> Result<AccountSecrets, NoResult> {
     let read = |secret| rows.account_secret(AccountSecretOf { acquirer_id: account.id, secret });
-    let calls = read(AccountSecret::Calls)?.ok_or(NotOpened::Missing("the vault has no secret of the account"))?;
+    let calls = read(AccountSecret::Calls)?.ok_or_else(|| cannot_be_asked("the vault has no secret of the account"))?;
     let notices = if account.has_webhook_secret { read(AccountSecret::Notices)? } else { None };
     Ok(AccountSecrets { calls: Some(calls), notices })
 }

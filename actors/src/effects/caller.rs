@@ -20,7 +20,7 @@ pub(crate) struct AcquirerCaller {
 
 impl AcquirerCaller {
     pub(super) fn acquirer(&self, merchant: MerchantId, of: AcquirerRef) -> Result<Arc<dyn Acquirer>, NoResult> {
-        Ok(self.acquirers.of(of, &self.sources.reader(merchant))?)
+        self.acquirers.of(of, &self.sources.reader(merchant))
     }
 
     /// What the acquirer says of an open call whose end may depend on the decision of a person; none for another call,
@@ -40,7 +40,7 @@ impl AcquirerCaller {
 }
 
 /// The answer of an acquirer, unless it takes too long.
-pub(super) async fn in_time<T>(time: Duration, answer: AcquirerAnswer<T>) -> Result<T, AcquirerUnavailable> {
+pub(super) async fn in_time<T>(time: Duration, answer: AcquirerAnswer<'_, T>) -> Result<T, AcquirerUnavailable> {
     let timed_out = |_| AcquirerUnavailable::unknown("it took too long");
     tokio::time::timeout(time, answer).await.map_err(timed_out)?
 }

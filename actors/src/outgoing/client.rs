@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 use url::{Host, Position, Url};
 
-use super::failure::{CallError, RequestFailure};
+use super::failure::RequestFailure;
 use super::http_connection::HttpConnection;
 use super::lookups::Lookups;
 use super::stream::{ADDRESSES_TRIED_MAX, Scheme, addresses_of, connect, system_roots, tls_trusting};
@@ -39,35 +39,19 @@ pub struct HttpClient {
     scheme: Scheme,
     tls: TlsConnector,
     lookups: Lookups<()>,
-    /// Connections without a request; the last one was used last.
-    kept: Mutex<Vec<KeptConnection>>,
-}
-
-struct KeptConnection {
-    connection: HttpConnection,
-    since: Instant,
+    /// Connections without a request, each with the time since which it has none; the last one was used last.
+    kept: Mutex<Vec<(HttpConnection, Instant)>>,
 }
 
 /// A request to the server of a client.
 #[derive(Clone, Copy)]
 pub struct HttpCall<'c> {
-    /// The method.
-    pub method: HttpMethod,
     /// The path, which begins with `/`, and the query.
     pub path: &'c str,
     /// Headers besides those of HTTP itself: names with values.
     pub headers: &'c [(&'c str, &'c str)],
-    /// The body; empty for GET.
-    pub body: &'c [u8],
-}
-
-/// The method of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HttpMethod {
-    /// Asks, and changes nothing.
-    Get,
-    /// Asks for a change.
-    Post,
+    /// The body of a POST, which asks for a change; none for GET, which changes nothing.
+    pub body: Option<&'c [u8]>,
 }
 
 /// The whole answer to a call, with any status.
@@ -101,41 +85,40 @@ impl HttpClient {
     }
 
     fn trusting(roots: RootCertStore, base: &str) -> Result<HttpClient, RefusedBaseUrl> {
-        let base = Url::parse(base).map_err(|_| RefusedBaseUrl::NotAServer)?;
-        let scheme = scheme_of_server(&base)?;
+        let (base, scheme) = server_of(base)?;
         Ok(HttpClient { base, scheme, tls: tls_trusting(roots), lookups: Lookups::system(), kept: Mutex::default() })
     }
 
     /// Makes a call, which ends within `time_limit`. Dropping it closes its connection.
     ///
     /// # Errors
-    /// [`CallError::NotSent`]: the server has not seen the call, and nothing has changed there.
-    /// [`CallError::Unknown`]: it may have, and its answer is missing, too late, or not whole.
-    pub async fn call(&self, call: HttpCall<'_>, time_limit: Duration) -> Result<HttpAnswer, CallError> {
+    /// [`RequestFailure`]. When it is unsent, the server has not seen the call, and nothing has changed there; else it
+    /// may have, and its answer is missing, too late, or not whole.
+    pub async fn call(&self, call: HttpCall<'_>, time_limit: Duration) -> Result<HttpAnswer, RequestFailure> {
         let deadline = Instant::now() + time_limit;
         let request = self.request_of(call)?;
         if let Some(kept) = timeout_at(connecting_until(deadline), self.take_kept()).await.unwrap_or_default() {
             match self.ask(kept, request.clone(), deadline).await {
                 Err(RequestFailure::NotWritten) => {} // The server had closed it: a new one is made, once.
-                ended => return Ok(ended?),
+                ended => return ended,
             }
         }
         let connection = self.connect(connecting_until(deadline)).await?;
-        Ok(self.ask(connection, request, deadline).await?)
+        self.ask(connection, request, deadline).await
     }
 
     fn request_of(&self, call: HttpCall<'_>) -> Result<Request<Full<Bytes>>, RequestFailure> {
         if !call.path.starts_with('/') {
             return Err(RequestFailure::Unsendable);
         }
-        let request = match call.method {
-            HttpMethod::Get => Request::get(call.path),
-            HttpMethod::Post => Request::post(call.path).header(CONTENT_LENGTH, call.body.len()),
+        let request = match call.body {
+            None => Request::get(call.path),
+            Some(body) => Request::post(call.path).header(CONTENT_LENGTH, body.len()),
         };
         let host = &self.base[Position::BeforeHost..Position::AfterPort];
         let request = request.header(HOST, host).header(USER_AGENT, USER_AGENT_VALUE);
         let request = call.headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-        request.body(Full::from(call.body.to_vec())).map_err(|_| RequestFailure::Unsendable)
+        request.body(Full::from(call.body.unwrap_or_default().to_vec())).map_err(|_| RequestFailure::Unsendable)
     }
 
     /// The connection that was used last, of those that are still open.
@@ -150,14 +133,14 @@ impl HttpClient {
 
     fn newest_kept(&self) -> Option<HttpConnection> {
         let mut kept = self.kept.lock();
-        kept.retain(|kept| kept.since.elapsed() < KEPT_TIME_MAX);
-        kept.pop().map(|kept| kept.connection)
+        kept.retain(|(_, since)| since.elapsed() < KEPT_TIME_MAX);
+        kept.pop().map(|(connection, _)| connection)
     }
 
     fn keep(&self, connection: HttpConnection) {
         let mut kept = self.kept.lock();
         if kept.len() < KEPT_MAX {
-            kept.push(KeptConnection { connection, since: Instant::now() });
+            kept.push((connection, Instant::now()));
         }
     }
 
@@ -220,25 +203,22 @@ async fn read_whole(response: Response<Incoming>) -> Result<HttpAnswer, RequestF
 /// # Errors
 /// [`RefusedBaseUrl`], to be told to the operator.
 pub fn check_base_url(base: &str) -> Result<(), RefusedBaseUrl> {
-    let base = Url::parse(base).map_err(|_| RefusedBaseUrl::NotAServer)?;
-    scheme_of_server(&base).map(|_| ())
+    server_of(base).map(|_| ())
 }
 
-/// The scheme of a URL that names a server and nothing in it.
-fn scheme_of_server(base: &Url) -> Result<Scheme, RefusedBaseUrl> {
+/// A URL that names a server and nothing in it, and its scheme.
+fn server_of(base: &str) -> Result<(Url, Scheme), RefusedBaseUrl> {
+    let base = Url::parse(base).map_err(|_| RefusedBaseUrl::NotAServer)?;
     let has_user = !base.username().is_empty() || base.password().is_some();
     let names_server = !has_user && &base[Position::BeforePath..] == "/";
-    let scheme = Scheme::of(base).filter(|_| names_server).ok_or(RefusedBaseUrl::NotAServer)?;
-    let may_call = scheme == Scheme::Https || is_loopback(base);
-    may_call.then_some(scheme).ok_or(RefusedBaseUrl::NotHttps)
-}
-
-fn is_loopback(base: &Url) -> bool {
-    match base.host() {
+    let scheme = Scheme::of(&base).filter(|_| names_server).ok_or(RefusedBaseUrl::NotAServer)?;
+    let is_loopback = match base.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         Some(Host::Domain(_)) | None => false,
-    }
+    };
+    let may_call = scheme == Scheme::Https || is_loopback;
+    may_call.then_some((base, scheme)).ok_or(RefusedBaseUrl::NotHttps)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ const AMPLE: Duration = Duration::from_secs(10);
 const SHORT: Duration = Duration::from_millis(300);
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-const POST: HttpCall<'static> = HttpCall { method: HttpMethod::Post, path: "/", headers: &[], body: BODY };
+const POST: HttpCall<'static> = HttpCall { path: "/", headers: &[], body: Some(BODY) };
 
 fn client_of(server: &TestServer) -> HttpClient {
     client_at(&server.url("http", "127.0.0.1", "/"))
@@ -48,10 +48,21 @@ async fn status_of(client: &HttpClient) -> u16 {
     }
 }
 
+/// A failure, and what it says of the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum CallError {
+    NotSent(RequestFailure),
+    Unknown(RequestFailure),
+}
+
+fn told(failure: RequestFailure) -> CallError {
+    if failure.is_unsent() { CallError::NotSent(failure) } else { CallError::Unknown(failure) }
+}
+
 async fn error_of(client: &HttpClient, time_limit: Duration) -> CallError {
     match client.call(POST, time_limit).await {
         Ok(answer) => panic!("there was an answer: {} {:?}", answer.status, answer.body),
-        Err(error) => error,
+        Err(failure) => told(failure),
     }
 }
 
@@ -82,8 +93,8 @@ async fn a_call_is_one_request_with_its_headers_and_body() {
 async fn a_question_has_no_body_and_an_empty_change_says_so() {
     let server = TestServer::start(in_turn(&[OK, OK])).await;
     let client = client_of(&server);
-    for method in [HttpMethod::Get, HttpMethod::Post] {
-        let call = HttpCall { method, body: &[], ..POST };
+    for body in [None, Some([].as_slice())] {
+        let call = HttpCall { body, ..POST };
         assert!(client.call(call, AMPLE).await.is_ok_and(|answer| answer.body == "ok"));
     }
     let requests = server.requests.lock().expect("no test panics while it holds them");
@@ -132,7 +143,7 @@ async fn no_more_connections_are_kept_than_the_limit() {
 async fn a_connection_without_a_request_for_some_seconds_is_not_used_again() {
     let server = TestServer::start(in_turn(&[OK, OK, OK])).await;
     let client = client_of(&server);
-    let age = |by| client.kept.lock()[0].since -= by;
+    let age = |by| client.kept.lock()[0].1 -= by;
     assert_eq!(status_of(&client).await, 200);
     age(KEPT_TIME_MAX / 2);
     assert_eq!((status_of(&client).await, server.connections()), (200, 1));
@@ -257,7 +268,7 @@ async fn an_answer_that_breaks_off_leaves_the_outcome_unknown() {
 async fn an_answer_has_at_most_1_mib() {
     let of_length = async |bytes: usize| {
         let server = TestServer::start(answers("200 OK", "", &"x".repeat(bytes))).await;
-        client_of(&server).call(POST, AMPLE).await.map(|answer| answer.body.len())
+        client_of(&server).call(POST, AMPLE).await.map(|answer| answer.body.len()).map_err(told)
     };
     let too_long = Err(CallError::Unknown(RequestFailure::BodyTooLong));
     assert_eq!(of_length(BODY_BYTES_MAX).await, Ok(BODY_BYTES_MAX));
@@ -302,7 +313,7 @@ async fn a_head_that_is_larger_than_the_read_buffer_is_no_answer() {
     let of_padding = async |bytes: usize| {
         let padding = format!("X-Padding: {}\r\n", "x".repeat(bytes));
         let server = TestServer::start(answers("200 OK", &padding, "")).await;
-        client_of(&server).call(POST, AMPLE).await.map(|answer| answer.status)
+        client_of(&server).call(POST, AMPLE).await.map(|answer| answer.status).map_err(told)
     };
     assert_eq!(of_padding(READ_BUFFER_BYTES_MAX / 2).await, Ok(200));
     let error = of_padding(READ_BUFFER_BYTES_MAX).await;
@@ -320,7 +331,7 @@ async fn a_call_that_cannot_be_sent_calls_nobody() {
     let path = |path| HttpCall { path, ..POST };
     let calls = [header(&[("bad name", "value")]), header(&[("name", "line\r\nbreak: 1")])];
     for call in calls.into_iter().chain(["", "v1/charges", "http://127.0.0.1/", "/a b"].map(path)) {
-        let error = client.call(call, AMPLE).await.err();
+        let error = client.call(call, AMPLE).await.err().map(told);
         assert_eq!(error, Some(CallError::NotSent(RequestFailure::Unsendable)), "{}", call.path);
     }
     assert_eq!(server.connections(), 0);

@@ -38,29 +38,21 @@ pub enum RequestFailure {
     TimedOut,
 }
 
-/// A call has no answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CallError {
-    /// No byte of it was written: it has surely not been carried out.
-    #[error("the call was not sent")]
-    NotSent(#[source] RequestFailure),
-    /// A byte of it may have been written: it may have been carried out.
-    #[error("it is unknown whether the call was carried out")]
-    Unknown(#[source] RequestFailure),
-}
-
-impl From<RequestFailure> for CallError {
-    fn from(failure: RequestFailure) -> CallError {
-        match failure {
+impl RequestFailure {
+    /// True when no byte of the request was written, so that it has surely not been carried out; false when it may have
+    /// been.
+    #[must_use]
+    pub const fn is_unsent(&self) -> bool {
+        match self {
             RequestFailure::Unsendable
             | RequestFailure::NameNotFound
             | RequestFailure::NotConnected(_)
             | RequestFailure::Tls(_)
-            | RequestFailure::NotWritten => CallError::NotSent(failure),
+            | RequestFailure::NotWritten => true,
             RequestFailure::NoAnswer(_)
             | RequestFailure::TooManyInterimHeads
             | RequestFailure::BodyTooLong
-            | RequestFailure::TimedOut => CallError::Unknown(failure),
+            | RequestFailure::TimedOut => false,
         }
     }
 }

@@ -8,8 +8,8 @@ mod client;
 #[cfg(test)]
 pub(crate) mod test_server;
 
-pub use client::{HttpAnswer, HttpCall, HttpClient, HttpMethod, RefusedBaseUrl, check_base_url};
-pub use failure::{CallError, RequestFailure};
+pub use client::{HttpAnswer, HttpCall, HttpClient, RefusedBaseUrl, check_base_url};
+pub use failure::RequestFailure;
 pub(crate) use http_connection::HttpConnection;
 pub(crate) use lookups::Lookups;
 pub(crate) use stream::{ADDRESSES_TRIED_MAX, Scheme, addresses_of, connect, system_roots, tls_trusting};

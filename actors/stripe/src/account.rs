@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, BalanceChange, BalancePage, CallAnswer, Connector,
-    LateAnswers, ListedBalance, LookedUp, NamedCall, Notice, NoticeRefused, OpenedAccount, Prepared, TrialAnswer,
-    TrialError, TriedAccount, UnansweredOutcome,
+    LateAnswers, ListedBalance, LookedUp, NamedCall, Notice, NoticeRefused, OpenedAccount, Prepared,
 };
 use till_actors::outgoing::{HttpClient, RefusedBaseUrl};
 use till_domain::acquirer::{AccountMode, AcquirerName};
@@ -14,9 +13,9 @@ use till_domain::time::Millis;
 use zeroize::Zeroizing;
 
 use super::api::{Api, NoObject};
-use super::follow_ups::{self, HoldChange};
+use super::follow_ups::{FollowUp, HoldChange};
 use super::notices::read_notice;
-use super::objects::{Account, BalanceSource, BalanceTransaction, Page};
+use super::objects::{BalanceSource, BalanceTransaction, Named, Page};
 use super::{authorizations, cancellations};
 
 /// The name of the acquirer.
@@ -26,11 +25,6 @@ pub const NAME: AcquirerName = AcquirerName::Stripe;
 pub struct StripeConnector {
     client: Arc<HttpClient>,
     public_url: Arc<str>,
-}
-
-/// An account at Stripe, with its secret.
-struct StripeAccount {
-    api: Arc<Api>,
 }
 
 impl StripeConnector {
@@ -44,31 +38,23 @@ impl StripeConnector {
         Ok(StripeConnector { client, public_url: public_url.unwrap_or_default().trim_end_matches('/').into() })
     }
 
-    fn api(&self, secret: Zeroizing<String>, mode: AccountMode) -> Arc<Api> {
-        let (client, public_url) = (Arc::clone(&self.client), Arc::clone(&self.public_url));
-        Arc::new(Api { client, secret, mode, public_url })
+    fn api(&self, secret: Zeroizing<String>, mode: AccountMode) -> Api {
+        Api { client: Arc::clone(&self.client), secret, mode, public_url: Arc::clone(&self.public_url) }
     }
 }
 
 impl Connector for StripeConnector {
-    fn check(&self, secret: Zeroizing<String>) -> TrialAnswer {
-        let Some(mode) = NAME.offer().mode_of_secret(&secret) else {
-            return Box::pin(ready(Err(TrialError::Refused)));
-        };
+    fn check(&self, secret: Zeroizing<String>, mode: AccountMode) -> AcquirerAnswer<'static, String> {
         let api = self.api(secret, mode);
         Box::pin(async move {
-            let account: Result<Account, NoObject> = api.get("/v1/account").await;
-            let account = account.map_err(|error| match error.unclear() {
-                error if error.outcome == UnansweredOutcome::CredentialsRefused => TrialError::Refused,
-                error => TrialError::NoAnswer { reason: error.reason },
-            })?;
-            Ok(TriedAccount { account: account.id.into_text(), mode })
+            let account: Named = api.get("/v1/account").await.map_err(NoObject::unclear)?;
+            Ok(account.id.into_text())
         })
     }
 
     fn open(&self, account: OpenedAccount) -> Arc<dyn Acquirer> {
         let secret = account.secrets.calls.unwrap_or_default();
-        Arc::new(StripeAccount { api: self.api(secret, account.account.mode) })
+        Arc::new(self.api(secret, account.account.mode))
     }
 
     fn notice_header(&self) -> &'static str {
@@ -96,46 +82,49 @@ fn change_of(listed: BalanceTransaction) -> BalanceChange {
     }
 }
 
-impl Acquirer for StripeAccount {
-    fn prepare(&self, call: &AcquirerCall) -> AcquirerAnswer<Prepared> {
+impl Acquirer for Api {
+    fn prepare<'a>(&'a self, call: &'a AcquirerCall) -> AcquirerAnswer<'a, Prepared> {
         match call {
-            AcquirerCall::Authorize(request) => authorizations::prepare(&self.api, request),
+            AcquirerCall::Authorize(request) => Box::pin(authorizations::prepare(self, request)),
             _ => Box::pin(ready(Ok(Prepared::Nothing))),
         }
     }
 
-    fn act(&self, call: AcquirerCall) -> AcquirerAnswer<CallAnswer> {
-        match call {
-            AcquirerCall::Authorize(request) => authorizations::act(&self.api, request),
-            AcquirerCall::Cancel(request) => cancellations::act(&self.api, &request),
-            AcquirerCall::Capture(request) => follow_ups::change(&self.api, &request, HoldChange::Capture),
-            AcquirerCall::Void(request) => follow_ups::change(&self.api, &request, HoldChange::Void),
-            AcquirerCall::Refund(request) => follow_ups::refund(&self.api, &request),
-            AcquirerCall::Payout(_) | AcquirerCall::Evidence(_) => {
-                Box::pin(ready(Err(AcquirerUnavailable::not_sent("Till makes no such call at Stripe"))))
+    fn act(&self, call: AcquirerCall) -> AcquirerAnswer<'_, CallAnswer> {
+        Box::pin(async move {
+            match &call {
+                AcquirerCall::Authorize(request) => authorizations::act(self, request).await,
+                AcquirerCall::Cancel(request) => cancellations::act(self, request).await,
+                AcquirerCall::Capture(request) => FollowUp::of(self, request).change(HoldChange::Capture).await,
+                AcquirerCall::Void(request) => FollowUp::of(self, request).change(HoldChange::Void).await,
+                AcquirerCall::Refund(request) => FollowUp::of(self, request).refund().await,
+                AcquirerCall::Payout(_) | AcquirerCall::Evidence(_) => {
+                    Err(AcquirerUnavailable::not_sent("Till makes no such call at Stripe"))
+                }
             }
-        }
+        })
     }
 
-    fn look_up(&self, call: &AcquirerCall) -> AcquirerAnswer<LookedUp> {
-        match call {
-            AcquirerCall::Authorize(request) => authorizations::look_up(&self.api, request),
-            AcquirerCall::Cancel(request) => cancellations::look_up(&self.api, request),
-            AcquirerCall::Capture(request) => follow_ups::look_up_change(&self.api, request, HoldChange::Capture),
-            AcquirerCall::Void(request) => follow_ups::look_up_change(&self.api, request, HoldChange::Void),
-            AcquirerCall::Refund(request) => follow_ups::look_up_refund(&self.api, request),
-            AcquirerCall::Payout(_) | AcquirerCall::Evidence(_) => Box::pin(ready(Ok(LookedUp::NotDone))),
-        }
+    fn look_up<'a>(&'a self, call: &'a AcquirerCall) -> AcquirerAnswer<'a, LookedUp> {
+        Box::pin(async move {
+            match call {
+                AcquirerCall::Authorize(request) => authorizations::look_up(self, request).await,
+                AcquirerCall::Cancel(request) => cancellations::look_up(self, request).await,
+                AcquirerCall::Capture(request) => FollowUp::of(self, request).look_up_change(HoldChange::Capture).await,
+                AcquirerCall::Void(request) => FollowUp::of(self, request).look_up_change(HoldChange::Void).await,
+                AcquirerCall::Refund(request) => FollowUp::of(self, request).look_up_refund().await,
+                AcquirerCall::Payout(_) | AcquirerCall::Evidence(_) => Ok(LookedUp::NotDone),
+            }
+        })
     }
 
-    fn list(&self, listed: &ListedBalance) -> AcquirerAnswer<BalancePage> {
-        let api = Arc::clone(&self.api);
+    fn list(&self, listed: &ListedBalance) -> AcquirerAnswer<'_, BalancePage> {
         let (from, before) = (listed.from.unix_seconds(), listed.before.unix_seconds());
         let range = format!("created%5Bgte%5D={from}&created%5Blt%5D={before}&limit=100&expand%5B0%5D=data.source");
         let after = listed.after.as_ref().map(|id| format!("&starting_after={id}")).unwrap_or_default();
         Box::pin(async move {
             let path = format!("/v1/balance_transactions?{range}{after}");
-            let page: Page<BalanceTransaction> = api.get(&path).await.map_err(NoObject::unclear)?;
+            let page: Page<BalanceTransaction> = self.get(&path).await.map_err(NoObject::unclear)?;
             let next = page.data.last().filter(|_| page.has_more).map(|last| last.id.as_str().to_owned());
             Ok(BalancePage { changes: page.data.into_iter().map(change_of).collect(), next })
         })

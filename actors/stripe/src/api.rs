@@ -7,10 +7,12 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use till_actors::acquirer::{AcquirerUnavailable, ReturnPath, UnansweredOutcome};
-use till_actors::outgoing::{CallError, HttpAnswer, HttpCall, HttpClient, HttpMethod};
+use till_actors::outgoing::{HttpAnswer, HttpCall, HttpClient};
 use till_domain::acquirer::AccountMode;
 use url::form_urlencoded;
 use zeroize::Zeroizing;
+
+use super::objects::Intent;
 
 /// The version of the API whose objects and words are read.
 const VERSION: &str = "2026-10-28.endive";
@@ -25,6 +27,8 @@ const FORM_BYTES: usize = 2_048;
 
 /// The name of the member by which an answer has further objects in place of their ids.
 pub(crate) const EXPAND: &str = "expand[0]";
+/// The path of all intents.
+pub(crate) const INTENTS: &str = "/v1/payment_intents";
 
 /// Stripe's API in the name of an account.
 pub(crate) struct Api {
@@ -129,22 +133,15 @@ impl Api {
     /// # Errors
     /// [`NoObject`].
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, NoObject> {
-        let call = HttpCall { method: HttpMethod::Get, path, headers: &[], body: &[] };
-        object_of(self.call(call, None, LOOK_UP_TIME_MAX).await?)
+        self.call(path, None, None).await
     }
 
-    /// Asks for a change, under a key or none.
+    /// Asks for an intent with its latest charge.
     ///
     /// # Errors
-    /// [`NoObject`].
-    pub(crate) async fn post<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        form: &Form,
-        key: Option<&str>,
-    ) -> Result<T, NoObject> {
-        let call = HttpCall { method: HttpMethod::Post, path, headers: &[], body: form.0.as_bytes() };
-        object_of(self.call(call, key, CALL_TIME_MAX).await?)
+    /// [`AcquirerUnavailable`] when there is no clear answer.
+    pub(crate) async fn intent(&self, id: &str) -> Result<Intent, AcquirerUnavailable> {
+        self.get(&format!("{INTENTS}/{id}?expand%5B0%5D=latest_charge")).await.map_err(NoObject::unclear)
     }
 
     /// Asks for a change that moves no money, so that it may be made again under another key.
@@ -153,7 +150,7 @@ impl Api {
     /// [`NoObject`]: [`NoObject::KeyIsUsed`] after all keys.
     pub(crate) async fn make<T: DeserializeOwned>(&self, path: &str, form: &Form, key: &str) -> Result<T, NoObject> {
         for key in keys(key) {
-            match self.post(path, form, Some(&key)).await {
+            match self.call(path, Some(form), Some(&key)).await {
                 Err(NoObject::KeyIsUsed) => {}
                 ended => return ended,
             }
@@ -161,25 +158,28 @@ impl Api {
         Err(NoObject::KeyIsUsed)
     }
 
-    async fn call(
+    /// Makes a request: with a form it asks for a change, under a key or none, and else for an object.
+    ///
+    /// # Errors
+    /// [`NoObject`].
+    pub(crate) async fn call<T: DeserializeOwned>(
         &self,
-        call: HttpCall<'_>,
+        path: &str,
+        form: Option<&Form>,
         key: Option<&str>,
-        time_max: Duration,
-    ) -> Result<HttpAnswer, AcquirerUnavailable> {
+    ) -> Result<T, NoObject> {
         let authorization = Zeroizing::new(format!("Bearer {}", self.secret.as_str()));
         let mut headers = vec![("authorization", authorization.as_str()), ("stripe-version", VERSION)];
         headers.extend(key.map(|key| ("idempotency-key", key)));
-        if call.method == HttpMethod::Post {
-            headers.push(("content-type", "application/x-www-form-urlencoded"));
-        }
+        headers.extend(form.map(|_| ("content-type", "application/x-www-form-urlencoded")));
+        let time_max = if form.is_some() { CALL_TIME_MAX } else { LOOK_UP_TIME_MAX };
+        let call = HttpCall { path, headers: &headers, body: form.map(|form| form.0.as_bytes()) };
         // With a name of its own the type of this future does not grow into those of all callers.
-        let answer: Pin<Box<dyn Future<Output = _> + Send + '_>> =
-            Box::pin(self.client.call(HttpCall { headers: &headers, ..call }, time_max));
-        answer.await.map_err(|error| match error {
-            CallError::NotSent(failure) => AcquirerUnavailable::not_sent(failure.to_string()),
-            CallError::Unknown(failure) => AcquirerUnavailable::unknown(failure.to_string()),
-        })
+        let answer: Pin<Box<dyn Future<Output = _> + Send + '_>> = Box::pin(self.client.call(call, time_max));
+        object_of(answer.await.map_err(|failure| {
+            let outcome = if failure.is_unsent() { UnansweredOutcome::NotSent } else { UnansweredOutcome::Unknown };
+            AcquirerUnavailable { outcome, reason: failure.to_string() }
+        })?)
     }
 }
 

@@ -1,11 +1,8 @@
 //! Authorizations: at Stripe's page, by a card's number, and by PromptPay. What is made ready moves no money; a payment
 //! has one intent, which Stripe charges at most once.
 
-use std::future::ready;
-use std::sync::Arc;
-
 use till_actors::acquirer::{
-    AcquirerAnswer, AcquirerUnavailable, AuthorizeRequest, CallAnswer, Instrument, LookedUp, Preparation, Prepared,
+    AcquirerUnavailable, AuthorizeRequest, CallAnswer, Instrument, LookedUp, Preparation, Prepared,
 };
 use till_domain::checkout::Locale;
 use till_domain::command::RequiredAction;
@@ -14,9 +11,9 @@ use till_domain::failure::FailureCode;
 use till_domain::payment::CaptureMode;
 use till_domain::text::ActionAddress;
 
-use super::api::{Api, ApiError, EXPAND, Form, NoObject};
-use super::failures::{request_failure, with_word};
-use super::objects::{CardPage, CardPageStatus, Expected, Intent, PaymentMethod};
+use super::api::{Api, EXPAND, Form, INTENTS, NoObject};
+use super::failures::request_failure;
+use super::objects::{CardPage, CardPageStatus, Expected, Intent, Named};
 use super::outcomes::{PENDING, authorization, carried_out, declined_for, page};
 
 /// The seconds that a customer has for the page.
@@ -25,118 +22,105 @@ const PAGE_SECONDS: u64 = 1_800;
 /// payment may be prepared until an hour after its record.
 const SESSION_SECONDS: u64 = 90 * 60;
 const SESSIONS: &str = "/v1/checkout/sessions";
-const INTENTS: &str = "/v1/payment_intents";
 /// The beginning of the ids of pages.
 const SESSION_PREFIX: &str = "cs_";
 
 /// Makes ready what an authorization needs: a page, or an intent that is not confirmed.
-pub(crate) fn prepare(api: &Arc<Api>, request: &AuthorizeRequest) -> AcquirerAnswer<Prepared> {
+pub(crate) async fn prepare(api: &Api, request: &AuthorizeRequest) -> Result<Prepared, AcquirerUnavailable> {
     let expected = Expected::payment(request.payment, request.money, api.mode);
     let key = format!("{}/prepare", request.reference);
-    let (api, address) = (Arc::clone(api), api.address_of(&request.return_path));
     match &request.instrument {
         Some(Instrument::AcquirerPage { locale }) => {
-            let form = session_form(request, *locale, &address);
-            Box::pin(async move { preparation_answer(make_session(&api, &form, &key, &expected).await) })
+            let form = session_form(request, *locale, &api.address_of(&request.return_path));
+            preparation_answer(make_session(api, &form, &key, &expected).await)
         }
         Some(Instrument::PromptPay) => {
-            let form = intent_form(request);
-            Box::pin(async move { preparation_answer(made_intent(api.make(INTENTS, &form, &key).await, &expected)) })
+            preparation_answer(made_intent(api.make(INTENTS, &intent_form(request), &key).await, &expected))
         }
-        Some(card @ Instrument::Card { .. }) => {
-            let (card, intent) = (card_form(card), intent_form(request));
-            Box::pin(async move { make_of_number(&api, card, intent, &expected).await })
-        }
+        Some(card @ Instrument::Card { .. }) => make_of_number(api, request, &card_form(card)).await,
         Some(Instrument::Installment { .. } | Instrument::MobileBanking) => {
-            Box::pin(ready(Ok(Prepared::Declined(with_word(FailureCode::MethodUnavailable, None)))))
+            Ok(Prepared::Declined(FailureCode::MethodUnavailable.into()))
         }
-        None => Box::pin(ready(Err(AcquirerUnavailable::not_sent("there is no means of payment")))),
+        None => Err(AcquirerUnavailable::not_sent("there is no means of payment")),
     }
 }
 
 /// Confirms the intent that was made ready; a page is only shown.
-pub(crate) fn act(api: &Arc<Api>, request: AuthorizeRequest) -> AcquirerAnswer<CallAnswer> {
-    let address = api.address_of(&request.return_path);
-    let Some(sought) = SoughtPayment::of(api, &request) else {
-        return Box::pin(ready(Err(AcquirerUnavailable::not_sent("nothing was made ready for it"))));
-    };
+pub(crate) async fn act(api: &Api, request: &AuthorizeRequest) -> Result<CallAnswer, AcquirerUnavailable> {
+    let unprepared = || AcquirerUnavailable::not_sent("nothing was made ready for it");
+    let sought = sought(api, request).ok_or_else(unprepared)?;
     if sought.is_at_page() {
-        return Box::pin(ready(Ok(asked_at(sought.prepared.page))));
+        return Ok(asked_at(sought.prepared.page.clone()));
     }
-    let form = Form::new().with("return_url", &address).with(EXPAND, "latest_charge");
+    let form = Form::new().with("return_url", &api.address_of(&request.return_path)).with(EXPAND, "latest_charge");
     let form = match &request.instrument {
         Some(Instrument::PromptPay) => form
             .with("payment_method_data[type]", "promptpay")
             .with_any("payment_method_data[billing_details][email]", request.email.as_ref().map(|it| it.as_str())),
         _ => form,
     };
-    Box::pin(async move { sought.confirm(&form).await })
+    let made = api.call::<Intent>(&sought.path("/confirm"), Some(&form), None).await;
+    carried_out(made.and_then(|intent| Ok(authorization(intent, &sought.expected)?)), look_up_in(&sought)).await
 }
 
 /// Looks up what has become of an authorization.
-pub(crate) fn look_up(api: &Arc<Api>, request: &AuthorizeRequest) -> AcquirerAnswer<LookedUp> {
-    let Some(sought) = SoughtPayment::of(api, request) else { return Box::pin(ready(Ok(LookedUp::NotDone))) };
-    Box::pin(async move { sought.look_up().await })
+pub(crate) async fn look_up(api: &Api, request: &AuthorizeRequest) -> Result<LookedUp, AcquirerUnavailable> {
+    match sought(api, request) {
+        Some(sought) => look_up_in(&sought).await,
+        None => Ok(LookedUp::NotDone),
+    }
 }
 
 /// A payment for which something was made ready.
-pub(crate) struct SoughtPayment {
-    pub(crate) api: Arc<Api>,
-    pub(crate) prepared: Preparation,
+pub(crate) struct SoughtPayment<'a> {
+    pub(crate) api: &'a Api,
+    pub(crate) prepared: &'a Preparation,
     pub(crate) expected: Expected,
 }
 
-impl SoughtPayment {
-    fn of(api: &Arc<Api>, request: &AuthorizeRequest) -> Option<SoughtPayment> {
-        let expected = Expected::payment(request.payment, request.money, api.mode);
-        request.prepared.clone().map(|prepared| SoughtPayment { api: Arc::clone(api), prepared, expected })
-    }
-
+impl SoughtPayment<'_> {
     /// The page, with its intent.
     pub(crate) async fn session(&self) -> Result<CardPage, AcquirerUnavailable> {
-        let path = format!("{}?expand%5B0%5D=payment_intent.latest_charge", self.path(""));
+        let path = self.path("?expand%5B0%5D=payment_intent.latest_charge");
         self.api.get(&path).await.map_err(NoObject::unclear)
     }
 
     /// The intent.
     pub(crate) async fn intent(&self) -> Result<Intent, AcquirerUnavailable> {
-        self.api.get(&format!("{}?expand%5B0%5D=latest_charge", self.path(""))).await.map_err(NoObject::unclear)
+        self.api.intent(&self.prepared.acquirer_reference).await
     }
 
-    /// The path of an act on what was made ready.
-    pub(crate) fn path(&self, act: &str) -> String {
+    /// The path of what was made ready, with the rest of it: an act or a query.
+    pub(crate) fn path(&self, rest: &str) -> String {
         let objects = if self.is_at_page() { SESSIONS } else { INTENTS };
-        format!("{objects}/{}{act}", self.prepared.acquirer_reference)
+        format!("{objects}/{}{rest}", self.prepared.acquirer_reference)
     }
 
     /// True for a payment at a page, whose address may not be known any more.
     pub(crate) fn is_at_page(&self) -> bool {
         self.prepared.acquirer_reference.starts_with(SESSION_PREFIX)
     }
+}
 
-    async fn confirm(&self, form: &Form) -> Result<CallAnswer, AcquirerUnavailable> {
-        let made = self.api.post::<Intent>(&self.path("/confirm"), form, None).await;
-        carried_out(made.and_then(|intent| Ok(authorization(intent, &self.expected)?)), self.look_up()).await
-    }
+fn sought<'a>(api: &'a Api, request: &'a AuthorizeRequest) -> Option<SoughtPayment<'a>> {
+    let expected = Expected::payment(request.payment, request.money, api.mode);
+    Some(SoughtPayment { api, prepared: request.prepared.as_ref()?, expected })
+}
 
-    async fn look_up(&self) -> Result<LookedUp, AcquirerUnavailable> {
-        if self.is_at_page() {
-            return paid_at(self.prepared.page.as_ref(), self.session().await?, &self.expected);
-        }
-        authorization(self.intent().await?, &self.expected)
+async fn look_up_in(sought: &SoughtPayment<'_>) -> Result<LookedUp, AcquirerUnavailable> {
+    if sought.is_at_page() {
+        return paid_at(sought, sought.session().await?);
     }
+    authorization(sought.intent().await?, &sought.expected)
 }
 
 /// What has become of a payment at a page.
-fn paid_at(
-    page: Option<&ActionAddress>,
-    session: CardPage,
-    expected: &Expected,
-) -> Result<LookedUp, AcquirerUnavailable> {
+fn paid_at(sought: &SoughtPayment<'_>, session: CardPage) -> Result<LookedUp, AcquirerUnavailable> {
+    let SoughtPayment { prepared, expected, .. } = sought;
     session.check(expected)?;
     let ended = || declined_for(FailureCode::CustomerActionTimedOut);
     let answer = match (session.status, session.payment_intent) {
-        (CardPageStatus::Open, _) => asked_at(page.cloned()),
+        (CardPageStatus::Open, _) => asked_at(prepared.page.clone()),
         (CardPageStatus::Expired, None) => ended(),
         // Money that moved all the same is told.
         (CardPageStatus::Expired, Some(intent)) => match authorization(intent, expected)? {
@@ -174,21 +158,17 @@ fn made_intent(made: Result<Intent, NoObject>, expected: &Expected) -> Result<Pr
 }
 
 /// The refusal of a number without a code is one of all card numbers, which the account may not send.
-async fn make_of_number(
-    api: &Api,
-    card: Form,
-    intent: Form,
-    expected: &Expected,
-) -> Result<Prepared, AcquirerUnavailable> {
-    let method: PaymentMethod = match api.post("/v1/payment_methods", &card, None).await {
-        Err(NoObject::Refused(ApiError { kind, code: None, .. })) if kind.as_deref() != Some("card_error") => {
-            return Ok(Prepared::Declined(with_word(FailureCode::AcquirerRefusedCardNumbers, None)));
+async fn make_of_number(api: &Api, request: &AuthorizeRequest, card: &Form) -> Result<Prepared, AcquirerUnavailable> {
+    let expected = Expected::payment(request.payment, request.money, api.mode);
+    let method: Named = match api.call("/v1/payment_methods", Some(card), None).await {
+        Err(NoObject::Refused(error)) if error.code.is_none() && !error.is_of_card() => {
+            return Ok(Prepared::Declined(FailureCode::AcquirerRefusedCardNumbers.into()));
         }
         Err(other) => return preparation_answer(Err(other)),
         Ok(method) => method,
     };
-    let form = intent.with("payment_method", method.id.as_str());
-    preparation_answer(made_intent(api.post(INTENTS, &form, None).await, expected))
+    let form = intent_form(request).with("payment_method", method.id.as_str());
+    preparation_answer(made_intent(api.call(INTENTS, Some(&form), None).await, &expected))
 }
 
 fn preparation_answer(made: Result<Preparation, NoObject>) -> Result<Prepared, AcquirerUnavailable> {

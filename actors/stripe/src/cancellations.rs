@@ -1,9 +1,6 @@
 //! Cancellations of what a customer was asked: a page is expired, an intent canceled.
 
-use std::future::ready;
-use std::sync::Arc;
-
-use till_actors::acquirer::{AcquirerAnswer, AcquirerUnavailable, CallAnswer, CallDone, CancelRequest, LookedUp};
+use till_actors::acquirer::{AcquirerUnavailable, CallAnswer, CallDone, CancelRequest, LookedUp};
 
 use super::api::{Api, EXPAND, Form, NoObject};
 use super::authorizations::SoughtPayment;
@@ -13,34 +10,36 @@ use super::outcomes::{PENDING, authorization, carried_out};
 const CANCELED: CallAnswer = CallAnswer::Done(CallDone::Canceled);
 
 /// Cancels what was made ready for an authorization. When nothing was, there is nothing that anybody could pay.
-pub(crate) fn act(api: &Arc<Api>, request: &CancelRequest) -> AcquirerAnswer<CallAnswer> {
-    let Some(sought) = sought(api, request) else { return Box::pin(ready(Ok(CANCELED))) };
+pub(crate) async fn act(api: &Api, request: &CancelRequest) -> Result<CallAnswer, AcquirerUnavailable> {
+    let Some(sought) = sought(api, request) else { return Ok(CANCELED) };
     let reason = if request.deadline_passed { "abandoned" } else { "requested_by_customer" };
-    Box::pin(async move { carried_out(cancel(&sought, reason).await, look_up_in(&sought)).await })
+    carried_out(cancel(&sought, reason).await, look_up_in(&sought)).await
 }
 
 /// Looks up what has become of a cancellation.
-pub(crate) fn look_up(api: &Arc<Api>, request: &CancelRequest) -> AcquirerAnswer<LookedUp> {
-    let Some(sought) = sought(api, request) else { return Box::pin(ready(Ok(LookedUp::Found(CANCELED)))) };
-    Box::pin(async move { look_up_in(&sought).await })
+pub(crate) async fn look_up(api: &Api, request: &CancelRequest) -> Result<LookedUp, AcquirerUnavailable> {
+    match sought(api, request) {
+        Some(sought) => look_up_in(&sought).await,
+        None => Ok(LookedUp::Found(CANCELED)),
+    }
 }
 
-fn sought(api: &Arc<Api>, request: &CancelRequest) -> Option<SoughtPayment> {
+fn sought<'a>(api: &'a Api, request: &'a CancelRequest) -> Option<SoughtPayment<'a>> {
     let expected = Expected::payment(request.payment, request.money, api.mode);
-    request.prepared.clone().map(|prepared| SoughtPayment { api: Arc::clone(api), prepared, expected })
+    Some(SoughtPayment { api, prepared: request.prepared.as_ref()?, expected })
 }
 
-async fn cancel(sought: &SoughtPayment, reason: &'static str) -> Result<LookedUp, NoObject> {
-    let (api, expected) = (&sought.api, &sought.expected);
+async fn cancel(sought: &SoughtPayment<'_>, reason: &'static str) -> Result<LookedUp, NoObject> {
+    let SoughtPayment { api, expected, .. } = sought;
     if sought.is_at_page() {
         let form = Form::new().with(EXPAND, "payment_intent.latest_charge");
-        return Ok(of_session(api.post(&sought.path("/expire"), &form, None).await?, expected)?);
+        return Ok(of_session(api.call(&sought.path("/expire"), Some(&form), None).await?, expected)?);
     }
     let form = Form::new().with("cancellation_reason", reason).with(EXPAND, "latest_charge");
-    Ok(of_intent(api.post(&sought.path("/cancel"), &form, None).await?, expected)?)
+    Ok(of_intent(api.call(&sought.path("/cancel"), Some(&form), None).await?, expected)?)
 }
 
-async fn look_up_in(sought: &SoughtPayment) -> Result<LookedUp, AcquirerUnavailable> {
+async fn look_up_in(sought: &SoughtPayment<'_>) -> Result<LookedUp, AcquirerUnavailable> {
     if sought.is_at_page() {
         return of_session(sought.session().await?, &sought.expected);
     }

@@ -35,20 +35,10 @@ fn code_of(word: &str) -> Option<FailureCode> {
     })
 }
 
-/// The failure of an attempt to pay.
-pub(crate) fn attempt_failure(error: &ApiError) -> Failure {
-    of_error(error, FailureCode::CardDeclined)
-}
-
 /// The failure of a request that Stripe refused as it was made.
 pub(crate) fn request_failure(error: &ApiError) -> Failure {
     let beyond = if error.is_of_card() { FailureCode::CardDeclined } else { FailureCode::AcquirerRefusedRequest };
-    of_error(error, beyond)
-}
-
-/// The failure of a refund, by Stripe's reason.
-pub(crate) fn refund_failed(reason: Option<&str>) -> Failure {
-    with_word(FailureCode::RefundFailed, reason)
+    failure_of(error, beyond)
 }
 
 /// A failure with Stripe's word for it, which is kept when it is printable and short enough.
@@ -56,8 +46,9 @@ pub(crate) fn with_word(code: FailureCode, word: Option<&str>) -> Failure {
     Failure { code, acquirer_code: word.and_then(|word| AcquirerCode::new(word).ok()) }
 }
 
-/// The issuer's word goes before the general one.
-fn of_error(error: &ApiError, beyond: FailureCode) -> Failure {
+/// The failure that an error tells, or the one beyond the words that have a code. The issuer's word goes before the
+/// general one.
+pub(crate) fn failure_of(error: &ApiError, beyond: FailureCode) -> Failure {
     let words = || [error.decline_code.as_deref(), error.code.as_deref()].into_iter().flatten();
     with_word(words().find_map(code_of).unwrap_or(beyond), words().next())
 }

@@ -1,16 +1,13 @@
 //! What follows an authorization: captures and voids, which an intent has at most one of, and refunds.
 
-use std::sync::Arc;
-
 use till_actors::acquirer::{
-    AcquirerAnswer, AcquirerUnavailable, Awaited, CallAnswer, CallDone, FollowUpRequest, LookedUp, MovedMoney,
-    NamedCall,
+    AcquirerUnavailable, Awaited, CallAnswer, CallDone, FollowUpRequest, LookedUp, MovedMoney, NamedCall,
 };
 use till_domain::failure::FailureCode;
 
-use super::api::{Api, EXPAND, Form, NoObject, keys};
-use super::failures::refund_failed;
-use super::objects::{Expected, Intent, IntentStatus, Page, RefundObject, RefundStatus, same};
+use super::api::{Api, EXPAND, Form, INTENTS, NoObject, keys};
+use super::failures::with_word;
+use super::objects::{Expected, Intent, IntentStatus, Page, RefundObject, same};
 use super::outcomes::{PENDING, carried_out, declined_for};
 
 /// The pages of a payment's refunds that are read, at most: at 100 each, more refunds than a payment has.
@@ -27,49 +24,19 @@ pub(crate) enum HoldChange {
 }
 
 /// A request that follows an authorization, with the account that it is made at.
-struct FollowUp {
-    api: Arc<Api>,
-    request: FollowUpRequest,
+pub(crate) struct FollowUp<'a> {
+    api: &'a Api,
+    request: &'a FollowUpRequest,
     expected: Expected,
 }
 
-impl FollowUp {
-    fn of(api: &Arc<Api>, request: &FollowUpRequest) -> FollowUp {
-        let expected = Expected::payment(request.payment, request.money, api.mode);
-        FollowUp { api: Arc::clone(api), request: request.clone(), expected }
+impl<'a> FollowUp<'a> {
+    pub(crate) fn of(api: &'a Api, request: &'a FollowUpRequest) -> FollowUp<'a> {
+        FollowUp { api, request, expected: Expected::payment(request.payment, request.money, api.mode) }
     }
-}
 
-/// Changes the hold of a payment.
-pub(crate) fn change(api: &Arc<Api>, request: &FollowUpRequest, change: HoldChange) -> AcquirerAnswer<CallAnswer> {
-    let follow_up = FollowUp::of(api, request);
-    Box::pin(async move { follow_up.change(change).await })
-}
-
-/// Looks up what has become of a change of a hold.
-pub(crate) fn look_up_change(
-    api: &Arc<Api>,
-    request: &FollowUpRequest,
-    change: HoldChange,
-) -> AcquirerAnswer<LookedUp> {
-    let follow_up = FollowUp::of(api, request);
-    Box::pin(async move { follow_up.look_up_change(change).await })
-}
-
-/// Gives captured money back.
-pub(crate) fn refund(api: &Arc<Api>, request: &FollowUpRequest) -> AcquirerAnswer<CallAnswer> {
-    let follow_up = FollowUp::of(api, request);
-    Box::pin(async move { follow_up.refund().await })
-}
-
-/// Looks up what has become of a refund.
-pub(crate) fn look_up_refund(api: &Arc<Api>, request: &FollowUpRequest) -> AcquirerAnswer<LookedUp> {
-    let follow_up = FollowUp::of(api, request);
-    Box::pin(async move { follow_up.look_up_refund().await })
-}
-
-impl FollowUp {
-    async fn change(&self, change: HoldChange) -> Result<CallAnswer, AcquirerUnavailable> {
+    /// Changes the hold of a payment.
+    pub(crate) async fn change(&self, change: HoldChange) -> Result<CallAnswer, AcquirerUnavailable> {
         let form = Form::new().with(EXPAND, "latest_charge");
         let (act, form) = match change {
             HoldChange::Capture => {
@@ -77,30 +44,28 @@ impl FollowUp {
             }
             HoldChange::Void => ("cancel", form),
         };
-        let made = self.api.post::<Intent>(&format!("{}/{act}", self.path()), &form, None).await;
+        let path = format!("{INTENTS}/{}/{act}", self.request.acquirer_reference);
+        let made = self.api.call::<Intent>(&path, Some(&form), None).await;
         let made = made.and_then(|intent| Ok(state_of_change(&intent, change, &self.expected)?));
         carried_out(made, self.look_up_change(change)).await
     }
 
-    async fn look_up_change(&self, change: HoldChange) -> Result<LookedUp, AcquirerUnavailable> {
-        let path = format!("{}?expand%5B0%5D=latest_charge", self.path());
-        let intent: Intent = self.api.get(&path).await.map_err(NoObject::unclear)?;
-        state_of_change(&intent, change, &self.expected)
+    /// Looks up what has become of a change of a hold.
+    pub(crate) async fn look_up_change(&self, change: HoldChange) -> Result<LookedUp, AcquirerUnavailable> {
+        state_of_change(&self.api.intent(&self.request.acquirer_reference).await?, change, &self.expected)
     }
 
-    fn path(&self) -> String {
-        format!("/v1/payment_intents/{}", self.request.acquirer_reference)
-    }
-
+    /// Gives captured money back.
+    ///
     /// A key whose stored answer is a failure may be one that gave the money back: another is used after a look-up.
-    async fn refund(&self) -> Result<CallAnswer, AcquirerUnavailable> {
+    pub(crate) async fn refund(&self) -> Result<CallAnswer, AcquirerUnavailable> {
         let form = Form::new()
             .with("payment_intent", &self.request.acquirer_reference)
             .with("amount", &self.request.money.amount.get().to_string())
             .with("metadata[till_reference]", self.request.reference.as_str())
             .with("metadata[till_payment]", &self.request.payment.to_string());
         for key in keys(self.request.reference.as_str()) {
-            let made = self.api.post::<RefundObject>(REFUNDS, &form, Some(&key)).await;
+            let made = self.api.call::<RefundObject>(REFUNDS, Some(&form), Some(&key)).await;
             if !matches!(made, Err(NoObject::KeyIsUsed)) {
                 let made = made.and_then(|refund| Ok(LookedUp::Found(self.refund_answer(&refund)?)));
                 return carried_out(made, self.look_up_refund()).await;
@@ -112,7 +77,8 @@ impl FollowUp {
         Err(NoObject::KeyIsUsed.unclear())
     }
 
-    async fn look_up_refund(&self) -> Result<LookedUp, AcquirerUnavailable> {
+    /// Looks up what has become of a refund.
+    pub(crate) async fn look_up_refund(&self) -> Result<LookedUp, AcquirerUnavailable> {
         let first = format!("{REFUNDS}?payment_intent={}&limit=100", self.request.acquirer_reference);
         let mut path = first.clone();
         for _ in 0..PAGES_MAX {
@@ -150,13 +116,13 @@ impl FollowUp {
         same(refund.reference() == Some(self.request.reference.as_str()), "reference")?;
         same(refund.payment_intent.as_deref() == Some(self.request.acquirer_reference.as_str()), "payment")?;
         same(refund.amount == money.amount.get(), "amount")?;
-        Ok(match refund.status {
-            RefundStatus::Succeeded => moved_answer(refund.id.as_str()),
-            RefundStatus::Pending | RefundStatus::Other => PENDING,
-            RefundStatus::RequiresAction => CallAnswer::Pending(Awaited::Decision),
-            RefundStatus::Failed | RefundStatus::Canceled => {
-                declined_for(refund_failed(refund.failure_reason.as_deref()))
+        Ok(match refund.status.as_str() {
+            "succeeded" => moved_answer(refund.id.as_str()),
+            "requires_action" => CallAnswer::Pending(Awaited::Decision),
+            "failed" | "canceled" => {
+                declined_for(with_word(FailureCode::RefundFailed, refund.failure_reason.as_deref()))
             }
+            _ => PENDING,
         })
     }
 }

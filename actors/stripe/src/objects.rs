@@ -37,15 +37,9 @@ impl ObjectId {
     }
 }
 
-/// The account of a secret.
+/// An object of which only the id is read.
 #[derive(Deserialize)]
-pub(crate) struct Account {
-    pub(crate) id: ObjectId,
-}
-
-/// A way of payment.
-#[derive(Deserialize)]
-pub(crate) struct PaymentMethod {
+pub(crate) struct Named {
     pub(crate) id: ObjectId,
 }
 
@@ -88,7 +82,7 @@ pub(crate) struct Intent {
     pub(crate) next_action: Option<NextAction>,
     pub(crate) last_payment_error: Option<ApiError>,
     pub(crate) latest_charge: Option<Charge>,
-    pub(crate) cancellation_reason: Option<CancellationReason>,
+    pub(crate) cancellation_reason: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -101,14 +95,6 @@ pub(crate) enum IntentStatus {
     RequiresCapture,
     Succeeded,
     Canceled,
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum CancellationReason {
-    Abandoned,
     #[serde(other)]
     Other,
 }
@@ -170,22 +156,9 @@ pub(crate) struct RefundObject {
     pub(crate) amount: u64,
     pub(crate) currency: String,
     pub(crate) payment_intent: Option<String>,
-    #[serde(default)]
     pub(crate) metadata: Option<Metadata>,
-    pub(crate) status: RefundStatus,
+    pub(crate) status: String,
     pub(crate) failure_reason: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum RefundStatus {
-    Pending,
-    RequiresAction,
-    Succeeded,
-    Failed,
-    Canceled,
-    #[serde(other)]
-    Other,
 }
 
 /// A change of the account's balance.
@@ -207,7 +180,6 @@ pub(crate) struct BalanceTransaction {
 pub(crate) struct BalanceSource {
     pub(crate) id: ObjectId,
     pub(crate) payment_intent: Option<String>,
-    #[serde(default)]
     pub(crate) metadata: Option<Metadata>,
 }
 

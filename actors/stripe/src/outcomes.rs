@@ -11,10 +11,8 @@ use till_domain::text::{ActionAddress, QrText};
 use till_domain::time::Millis;
 
 use super::api::NoObject;
-use super::failures::{attempt_failure, request_failure};
-use super::objects::{
-    CancellationReason, CardDetails, Charge, Expected, Intent, IntentStatus, NextAction, ObjectId, ThreeDSecure, same,
-};
+use super::failures::{failure_of, request_failure};
+use super::objects::{CardDetails, Charge, Expected, Intent, IntentStatus, NextAction, ObjectId, ThreeDSecure, same};
 
 /// The seconds that a customer has for the issuer's page, and for a QR code.
 const CHALLENGE_SECONDS: u64 = 600;
@@ -51,10 +49,10 @@ pub(crate) fn declined_for(failure: impl Into<Failure>) -> CallAnswer {
 /// The end of an intent that nobody can pay any more.
 fn end_of_canceled(intent: &Intent) -> CallAnswer {
     let was_held = intent.latest_charge.as_ref().is_some_and(|charge| charge.paid);
-    declined_for(match intent.cancellation_reason {
+    declined_for(match intent.cancellation_reason.as_deref() {
         _ if was_held => FailureCode::AuthorizationExpired,
-        Some(CancellationReason::Abandoned) => FailureCode::CustomerActionTimedOut,
-        Some(CancellationReason::Other) | None => FailureCode::CanceledByCustomer,
+        Some("abandoned") => FailureCode::CustomerActionTimedOut,
+        _ => FailureCode::CanceledByCustomer,
     })
 }
 
@@ -63,7 +61,8 @@ fn declined_attempt(intent: &Intent) -> Option<CallAnswer> {
     let of_error = |id: &ObjectId| error.charge.as_deref() == Some(id.as_str());
     let charge = intent.latest_charge.as_ref().filter(|charge| of_error(&charge.id));
     let card = charge.and_then(Charge::card);
-    Some(CallAnswer::Declined { failure: attempt_failure(error), authentication: card.and_then(authentication) })
+    let failure = failure_of(error, FailureCode::CardDeclined);
+    Some(CallAnswer::Declined { failure, authentication: card.and_then(authentication) })
 }
 
 fn approval(intent: Intent, expected: &Expected) -> Result<CallAnswer, AcquirerUnavailable> {
@@ -125,16 +124,9 @@ fn card_at_acquirer(card: &CardDetails) -> Option<CardAtAcquirer> {
     let last_digits = card.last4.as_deref().filter(is_last_four)?.to_owned();
     let is_expiry = (1..=12).contains(&card.exp_month);
     let expiry = is_expiry.then_some(CardExpiry { year: card.exp_year, month: card.exp_month })?;
-    let scheme = match card.brand.as_deref() {
-        Some("visa") => CardScheme::Visa,
-        Some("mastercard") => CardScheme::Mastercard,
-        Some("amex") => CardScheme::Amex,
-        Some("jcb") => CardScheme::Jcb,
-        Some("unionpay") => CardScheme::UnionPay,
-        Some("discover") => CardScheme::Discover,
-        Some("diners") => CardScheme::Diners,
-        _ => CardScheme::Other,
-    };
+    // Stripe's words for the schemes are ours in lower case.
+    let is_brand = |scheme: &CardScheme| card.brand.as_deref().is_some_and(|it| it.eq_ignore_ascii_case(scheme.name()));
+    let scheme = CardScheme::ALL.into_iter().find(is_brand).unwrap_or(CardScheme::Other);
     Some(CardAtAcquirer { scheme, last_digits, expiry })
 }
 

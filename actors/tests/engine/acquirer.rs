@@ -237,7 +237,7 @@ pub(crate) struct ScriptedAcquirer {
 }
 
 impl ScriptedAcquirer {
-    fn carry_out(&self, call: AcquirerCall) -> AcquirerAnswer<CallAnswer> {
+    fn carry_out(&self, call: AcquirerCall) -> AcquirerAnswer<'_, CallAnswer> {
         let reference = call.reference().to_string();
         self.script.script().carried_out.push(reference.clone());
         let is_evidence = matches!(call, AcquirerCall::Evidence(_));
@@ -253,7 +253,7 @@ impl ScriptedAcquirer {
 }
 
 impl Acquirer for ScriptedAcquirer {
-    fn prepare(&self, call: &AcquirerCall) -> AcquirerAnswer<Prepared> {
+    fn prepare(&self, call: &AcquirerCall) -> AcquirerAnswer<'_, Prepared> {
         let (preparing, held) = {
             let mut script = self.script.script();
             (script.preparing, script.held.take())
@@ -267,7 +267,7 @@ impl Acquirer for ScriptedAcquirer {
         })
     }
 
-    fn act(&self, call: AcquirerCall) -> AcquirerAnswer<CallAnswer> {
+    fn act(&self, call: AcquirerCall) -> AcquirerAnswer<'_, CallAnswer> {
         assert!(!self.script.misses_preparation(&call), "an authorization that is not prepared is not made");
         self.script.note_named(&call);
         if let AcquirerCall::Authorize(request) = &call
@@ -302,7 +302,7 @@ impl Acquirer for ScriptedAcquirer {
         }
     }
 
-    fn look_up(&self, call: &AcquirerCall) -> AcquirerAnswer<LookedUp> {
+    fn look_up<'a>(&'a self, call: &'a AcquirerCall) -> AcquirerAnswer<'a, LookedUp> {
         let is_made = !self.script.misses_preparation(call);
         let mut script = self.script.script();
         script.calls.push(format!("look up {}", call.reference()));

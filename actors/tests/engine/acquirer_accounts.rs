@@ -1,7 +1,7 @@
 //! Accounts at acquirers: opened from their rows and the vault, and opened anew with other secrets.
 
 use till_actors::Secret;
-use till_actors::acquirer::{AccountSecrets, TrialError, TriedAccount};
+use till_actors::acquirer::{AccountSecrets, AcquirerUnavailable, UnansweredOutcome};
 use till_domain::acquirer::{AccountMode, AccountSecret, AcquirerName, AcquirerRef, CardEntry};
 use till_domain::command::{AcquirerChange, AddAcquirer, Caller, Command, KnownAccount, PublicAddress, UpdateAcquirer};
 use till_domain::event::Answer;
@@ -164,14 +164,16 @@ async fn a_removed_account_leaves_no_secret() {
 #[actix_rt::test]
 async fn a_secret_is_tried_by_the_connector_of_its_acquirer() {
     let world = EngineWorld::start();
-    let tried = TriedAccount { account: "acct_1".to_owned(), mode: AccountMode::Live };
-    world.connector.answer_trials(FIRST, Ok(tried.clone()));
-    world.connector.answer_trials(NEXT, Err(TrialError::Refused));
-    let check = |name, secret: &str| world.engine.acquirers().check(name, Zeroizing::new(secret.to_owned()));
-    assert_eq!(check(AcquirerName::Stripe, FIRST).await, Ok(tried));
-    assert_eq!(check(AcquirerName::Stripe, NEXT).await, Err(TrialError::Refused));
-    let unanswered = check(AcquirerName::Stripe, OF_NOTICES).await;
-    assert!(matches!(unanswered, Err(TrialError::NoAnswer { .. })), "{unanswered:?}");
-    let unconnected = check(AcquirerName::Sandbox, FIRST).await;
-    assert!(matches!(unconnected, Err(TrialError::NoAnswer { .. })), "{unconnected:?}");
+    let (outcome, reason) = (UnansweredOutcome::CredentialsRefused, String::new());
+    let refused = AcquirerUnavailable { outcome, reason };
+    world.connector.answer_trials(FIRST, Ok("acct_1".to_owned()));
+    world.connector.answer_trials(NEXT, Err(refused.clone()));
+    let acquirers = world.engine.acquirers();
+    let check = |name, secret: &str| acquirers.check(name, Zeroizing::new(secret.to_owned()), AccountMode::Live);
+    assert_eq!(check(AcquirerName::Stripe, FIRST).await, Ok("acct_1".to_owned()));
+    assert_eq!(check(AcquirerName::Stripe, NEXT).await, Err(refused));
+    let unanswered = check(AcquirerName::Stripe, OF_NOTICES).await.map_err(|error| error.outcome);
+    assert_eq!(unanswered, Err(UnansweredOutcome::Unknown));
+    let unconnected = check(AcquirerName::Sandbox, FIRST).await.map_err(|error| error.outcome);
+    assert_eq!(unconnected, Err(UnansweredOutcome::NotSent));
 }

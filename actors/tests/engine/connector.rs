@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use till_actors::acquirer::{Acquirer, Connector, OpenedAccount, TrialAnswer, TrialError, TriedAccount};
+use till_actors::acquirer::{Acquirer, AcquirerAnswer, AcquirerUnavailable, Connector, OpenedAccount};
+use till_domain::acquirer::AccountMode;
 use till_domain::ids::AcquirerId;
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::MemoryBook;
@@ -24,7 +25,7 @@ pub(crate) struct OpenedScript {
 #[derive(Default)]
 struct Connections {
     /// The answers to trials, by secret. A secret that is missing here gets no answer.
-    trials: BTreeMap<String, Result<TriedAccount, TrialError>>,
+    trials: BTreeMap<String, Result<String, AcquirerUnavailable>>,
     opened: Vec<OpenedScript>,
 }
 
@@ -33,7 +34,7 @@ struct Connections {
 pub(crate) struct ScriptedConnector(Arc<Mutex<Connections>>);
 
 impl ScriptedConnector {
-    pub(crate) fn answer_trials(&self, secret: &str, answer: Result<TriedAccount, TrialError>) {
+    pub(crate) fn answer_trials(&self, secret: &str, answer: Result<String, AcquirerUnavailable>) {
         self.connections().trials.insert(secret.to_owned(), answer);
     }
 
@@ -48,9 +49,9 @@ impl ScriptedConnector {
 }
 
 impl Connector for ScriptedConnector {
-    fn check(&self, secret: Zeroizing<String>) -> TrialAnswer {
+    fn check(&self, secret: Zeroizing<String>, _: AccountMode) -> AcquirerAnswer<'static, String> {
         let found = self.connections().trials.get(secret.as_str()).cloned();
-        Box::pin(async move { found.unwrap_or(Err(TrialError::NoAnswer { reason: "on purpose".to_owned() })) })
+        Box::pin(async move { found.unwrap_or_else(|| Err(AcquirerUnavailable::unknown("on purpose"))) })
     }
 
     fn open(&self, opened: OpenedAccount) -> Arc<dyn Acquirer> {

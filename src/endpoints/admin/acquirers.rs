@@ -1,7 +1,7 @@
 //! `POST /admin/add-acquirer`, `find-acquirer`, `list-acquirers`, `update-acquirer`, `remove-acquirer`: accounts at
 //! acquirers
 
-use till_actors::acquirer::{AccountSecrets, AccountStanding, TrialError, TriedAccount};
+use till_actors::acquirer::{AccountSecrets, AccountStanding, UnansweredOutcome};
 use till_actors::{Answered, Secret};
 use till_domain::acquirer::{AccountMode, AccountState, AcquirerAccount, AcquirerName, CardEntry};
 use till_domain::command::{AcquirerChange, AddAcquirer, Caller, Command, KnownAccount, UpdateAcquirer};
@@ -74,14 +74,8 @@ const NOT_TRIED: DeclaredError = DeclaredError::new(
 )
 .with(r#"{"outcome": "not_done"}"#);
 
-/// The arguments of a call that gives a secret: without `unchecked` it is tried first.
-struct GivenSecrets {
-    calls: Option<Zeroizing<String>>,
-    notices: Option<Zeroizing<String>>,
-    is_tried: bool,
-}
-
-const ADDED: ArgumentSet<(MerchantId, AddAcquirer, GivenSecrets)> = arguments!({
+/// The last is true when the secret is tried first.
+const ADDED: ArgumentSet<(MerchantId, AddAcquirer, AccountSecrets, bool)> = arguments!({
     merchant_id: MERCHANT_ARGUMENT,
     acquirer: ACQUIRER.required("The acquirer."),
     name: NAME.required("A name for people.").such_as("\"Shop in Bangkok\""),
@@ -96,10 +90,10 @@ const ADDED: ArgumentSet<(MerchantId, AddAcquirer, GivenSecrets)> = arguments!({
     }
 } => {
     let known = untried(acquirer, &secret).ok()?;
-    let (is_tried, has_webhook_secret) = (unchecked != Some(true), webhook_secret.is_some());
-    let card_entry = card_entry.unwrap_or(CardEntry::Page);
+    let (card_entry, has_webhook_secret) = (card_entry.unwrap_or(CardEntry::Page), webhook_secret.is_some());
     let command = AddAcquirer { acquirer, name, known, card_entry, has_webhook_secret };
-    (merchant_id, command, GivenSecrets { calls: Some(secret), notices: webhook_secret, is_tried })
+    let secrets = AccountSecrets { calls: Some(secret), notices: webhook_secret };
+    (merchant_id, command, secrets, unchecked != Some(true))
 });
 
 static ADD_ACQUIRER: Declaration = Declaration {
@@ -179,7 +173,7 @@ static LIST_ACQUIRERS: Declaration = Declaration {
     ..Declaration::query(Package::Admin, "acquirers")
 };
 
-const UPDATED: ArgumentSet<(MerchantId, UpdateAcquirer, GivenSecrets)> = arguments!({
+const UPDATED: ArgumentSet<(MerchantId, UpdateAcquirer, AccountSecrets, bool)> = arguments!({
     merchant_id: MERCHANT_ARGUMENT,
     acquirer_id: ACQUIRER_ARGUMENT,
     name: NAME.optional("The new name.").such_as("\"Shop in Chiang Mai\""),
@@ -188,9 +182,9 @@ const UPDATED: ArgumentSet<(MerchantId, UpdateAcquirer, GivenSecrets)> = argumen
     card_entry: words!(CardEntry).optional(CARD_ENTRY_DOCS),
     unchecked: BOOLEAN.optional(UNCHECKED_DOCS).such_as("true").in_examples(),
 } => {
-    let (is_tried, has_webhook_secret) = (unchecked != Some(true), webhook_secret.is_some());
+    let has_webhook_secret = webhook_secret.is_some();
     let command = UpdateAcquirer { acquirer_id, name, known: None, card_entry, has_webhook_secret };
-    (merchant_id, command, GivenSecrets { calls: secret, notices: webhook_secret, is_tried })
+    (merchant_id, command, AccountSecrets { calls: secret, notices: webhook_secret }, unchecked != Some(true))
 });
 
 static UPDATE_ACQUIRER: Declaration = Declaration {
@@ -226,15 +220,14 @@ static REMOVE_ACQUIRER: Declaration = Declaration {
 
 /// `POST /admin/add-acquirer`
 async fn add_acquirer(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    let (merchant_id, mut command, secrets) = call.fields().parse(&ADDED)?;
+    let (merchant_id, mut command, secrets, is_tried) = call.fields().parse(&ADDED)?;
     let changing = Changing { service: &service, call: &call, merchant_id };
-    if secrets.is_tried {
-        if let Some(kept) = changing.judge(AcquirerChange::Add(command.clone())).await? {
+    if let (true, Some(secret)) = (is_tried, &secrets.calls) {
+        let change = AcquirerChange::Add(command.clone());
+        if let Some(kept) = changing.judge_and_try(change, command.acquirer, secret, &mut command.known).await? {
             return Ok(kept);
         }
-        command.known = changing.tried(command.acquirer, secrets.calls.as_ref()).await?.unwrap_or(command.known);
     }
-    let is_tried = secrets.is_tried;
     let answered = changing.submit(AcquirerChange::Add(command), Some(secrets)).await?;
     if let (Answer::Acquirer(id), true) = (answered.answer, is_tried) {
         service.engine().acquirers().standings().note_answer(id, service.now());
@@ -262,28 +255,28 @@ async fn list_acquirers(service: Shared, call: Call<Operator>) -> Result<Reply, 
 
 /// `POST /admin/update-acquirer`
 async fn update_acquirer(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    let (merchant_id, mut command, secrets) = call.fields().parse(&UPDATED)?;
+    let (merchant_id, mut command, secrets, is_tried) = call.fields().parse(&UPDATED)?;
     let (id, changing) = (command.acquirer_id, Changing { service: &service, call: &call, merchant_id });
     check_exists(&service, merchant_id)?;
     // The rules refuse an unknown account: the call may be a repeated one, answered before the account was removed.
     let account = service.reader(merchant_id).await?.get::<AcquirerAccounts>(id)?;
-    let is_tried = secrets.is_tried && secrets.calls.is_some() && account.is_some();
-    if let (Some(account), Some(secret)) = (account, secrets.calls.as_ref()) {
-        let known = untried(account.acquirer, secret).map_err(|fault| ApiError::invalid_arguments(&[fault]))?;
-        command.known = Some(known);
+    if let (Some(account), Some(secret)) = (account, &secrets.calls) {
+        let mut known = untried(account.acquirer, secret).map_err(|fault| ApiError::invalid_arguments(&[fault]))?;
         if is_tried {
-            if let Some(kept) = changing.judge(AcquirerChange::Update(command.clone())).await? {
+            let change = AcquirerChange::Update(UpdateAcquirer { known: Some(known.clone()), ..command.clone() });
+            if let Some(kept) = changing.judge_and_try(change, account.acquirer, secret, &mut known).await? {
                 return Ok(kept);
             }
-            command.known = changing.tried(account.acquirer, Some(secret)).await?;
         }
+        command.known = Some(known);
     }
+    let was_tried = command.known.as_ref().is_some_and(|known| known.account.is_some());
     let answered = changing.submit(AcquirerChange::Update(command), Some(secrets)).await?;
     let standings = service.engine().acquirers().standings();
     if answered.answer == Answer::Changed(true) {
         standings.note(id, AccountState::Ready, service.now());
     }
-    if is_tried {
+    if was_tried {
         standings.note_answer(id, service.now());
     }
     Ok(reply_of(answered))
@@ -306,42 +299,40 @@ struct Changing<'a> {
 }
 
 impl Changing<'_> {
-    /// Judges a change before its secret is tried, and returns the kept answer of an earlier call with the same key.
-    async fn judge(&self, change: AcquirerChange) -> Result<Option<Reply>, ApiError> {
+    /// Judges a change, then tries its secret and notes the account that it is of. Returns the kept answer of an earlier
+    /// call with the same key instead.
+    async fn judge_and_try(
+        &self,
+        change: AcquirerChange,
+        acquirer: AcquirerName,
+        secret: &Zeroizing<String>,
+        known: &mut KnownAccount,
+    ) -> Result<Option<Reply>, ApiError> {
         let judged = self.submit(AcquirerChange::Judge(Box::new(change)), None).await?;
-        Ok(judged.replayed.then(|| reply_of(judged)))
+        if judged.replayed {
+            return Ok(Some(reply_of(judged)));
+        }
+        self.call.give_permit_back();
+        match self.service.engine().acquirers().check(acquirer, secret.clone(), known.mode).await {
+            Ok(account) => known.account = Some(account),
+            Err(error) if error.outcome == UnansweredOutcome::CredentialsRefused => {
+                return Err(ApiError::invalid_arguments(&[Fault::invalid("secret", "is refused by the acquirer")]));
+            }
+            Err(error) => {
+                tracing::warn!(acquirer = acquirer.name(), %error, "a secret could not be tried");
+                return Err(ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS)
+                    .with_note("The acquirer gave no answer; unchecked: true takes the secret without trying it."));
+            }
+        }
+        Ok(None)
     }
 
-    async fn submit(&self, change: AcquirerChange, secrets: Option<GivenSecrets>) -> Result<Answered, ApiError> {
+    async fn submit(&self, change: AcquirerChange, secrets: Option<AccountSecrets>) -> Result<Answered, ApiError> {
         let Changing { service, call, merchant_id } = *self;
         check_exists(service, merchant_id)?;
         call.log_subject(merchant_id, None);
-        let secrets = secrets.map(|GivenSecrets { calls, notices, is_tried: _ }| AccountSecrets { calls, notices });
         let command = Command::ChangeAcquirer(change);
         service.submit(call, merchant_id, Caller::Operator, command, secrets.map(Secret::OfAccount)).await
-    }
-
-    /// What the acquirer says of the account of a secret.
-    async fn tried(
-        &self,
-        acquirer: AcquirerName,
-        secret: Option<&Zeroizing<String>>,
-    ) -> Result<Option<KnownAccount>, ApiError> {
-        let Some(secret) = secret else { return Ok(None) };
-        self.call.give_permit_back();
-        match self.service.engine().acquirers().check(acquirer, secret.clone()).await {
-            Ok(TriedAccount { account, mode }) => {
-                Ok(Some(KnownAccount { mode, account: Some(account), secret_hint: hint(secret) }))
-            }
-            Err(TrialError::Refused) => {
-                Err(ApiError::invalid_arguments(&[Fault::invalid("secret", "is refused by the acquirer")]))
-            }
-            Err(error @ TrialError::NoAnswer { .. }) => {
-                tracing::warn!(acquirer = acquirer.name(), %error, "a secret could not be tried");
-                Err(ApiError::unavailable(CallEffect::NotDone, RETRY_AFTER_SECONDS)
-                    .with_note("The acquirer gave no answer; unchecked: true takes the secret without trying it."))
-            }
-        }
     }
 }
 

@@ -14,7 +14,6 @@ use till_domain::records::{Disputes, Effects, OpenEvidence, Payments, Payouts, P
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::Keyring;
 
-use super::super::acquirers::NotOpened;
 use crate::acquirer::security_codes::SecurityCodes;
 use crate::acquirer::{AcquirerUnavailable, UnansweredOutcome};
 use crate::background::BackgroundRows;
@@ -50,15 +49,6 @@ impl From<AcquirerUnavailable> for NoResult {
             UnansweredOutcome::NotSent | UnansweredOutcome::CredentialsRefused | UnansweredOutcome::Limited => {
                 NoResult::NotSent(error.to_string())
             }
-        }
-    }
-}
-
-impl From<NotOpened> for NoResult {
-    fn from(error: NotOpened) -> NoResult {
-        match error {
-            NotOpened::Unreadable(error) => error.into(),
-            NotOpened::Missing(reason) => NoResult::Unanswered(reason.to_owned()),
         }
     }
 }

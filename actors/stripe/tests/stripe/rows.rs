@@ -3,7 +3,7 @@
 use serde_json::json;
 use till_actors::acquirer::{
     AcquirerCall, ApprovedAuthorization, Awaited, CallAnswer, CallDone, CardAtAcquirer, Connector, Instrument,
-    ListedBalance, LookedUp, Preparation, Prepared, Reference, TrialError, TriedAccount, UnansweredOutcome,
+    ListedBalance, LookedUp, Preparation, Prepared, Reference, UnansweredOutcome,
 };
 use till_domain::acquirer::AccountMode;
 use till_domain::card::{CardExpiry, CardScheme};
@@ -42,16 +42,17 @@ fn qr_page(shop: &Shop, payment: &Payment) -> String {
 async fn an_account_is_checked_by_a_call_that_changes_nothing() {
     for (live, mode) in [(true, AccountMode::Live), (false, AccountMode::Test)] {
         let shop = Shop::with(json!({ "livemode": live }));
-        let expected = TriedAccount { account: shop.account.clone(), mode };
-        assert_eq!(connector_to(&shop.fake.url()).check(shop.secret.clone()).await, Ok(expected));
+        let checked = connector_to(&shop.fake.url()).check(shop.secret.clone(), mode).await;
+        assert_eq!(checked, Ok(shop.account.clone()));
     }
-    let check = |url: &str, secret: &str| connector_to(url).check(Zeroizing::new(secret.to_owned()));
+    let check = |url: &str| connector_to(url).check(Zeroizing::new("sk_live_unknown".to_owned()), AccountMode::Live);
     let fake = Fake::start();
-    for secret in ["sk_live_unknown", "of no form"] {
-        assert_eq!(check(&fake.url(), secret).await, Err(TrialError::Refused));
+    for (url, outcome) in [
+        (fake.url().as_str(), UnansweredOutcome::CredentialsRefused),
+        ("https://stripe.invalid", UnansweredOutcome::NotSent),
+    ] {
+        assert_eq!(check(url).await.map_err(|error| error.outcome), Err(outcome));
     }
-    let unreachable = check("https://stripe.invalid", "sk_live_unknown").await;
-    assert!(matches!(unreachable, Err(TrialError::NoAnswer { .. })), "{unreachable:?}");
 }
 
 #[tokio::test]

@@ -308,7 +308,7 @@ pub(crate) fn account_at(url: &str, secret: &str) -> Arc<dyn Acquirer> {
         created_at: Millis(0),
     };
     let secrets = AccountSecrets { calls: Some(Zeroizing::new(secret.to_owned())), notices: None };
-    connector_to(url).open(OpenedAccount { merchant_id: MERCHANT, account, secrets })
+    connector_to(url).open(OpenedAccount { account, secrets })
 }
 
 pub(crate) fn thb(minor: u64) -> Money {
