@@ -16,8 +16,8 @@ use till_domain::text::Evidence;
 use till_domain::time::Millis;
 use till_storage::vault::CardNumber;
 
+use super::promises::{CallFault, Conformance};
 use super::{ActionId, ActionOutcome, PendingEnd, PlayedAcquirer, SandboxAcquirer};
-use till_actors::acquirer::conformance::{CallFault, Conformance};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, ApprovedAuthorization, AuthorizeRequest, CallAnswer,
     CallDone, EvidenceRequest, FollowUpRequest, Instrument, LookedUp, MovedMoney, PaymentStep, Reference, ReturnPath,

@@ -16,6 +16,9 @@ mod cards;
 mod due_answers;
 mod judgement;
 mod played;
+#[cfg(test)]
+#[path = "../../tests/promises/mod.rs"]
+mod promises;
 mod queue;
 
 pub use acquirer::SandboxAcquirer;

@@ -2,7 +2,6 @@
 
 mod balance;
 mod calls;
-pub mod conformance;
 mod connector;
 mod reference;
 mod requests;

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
-use till_actors::acquirer::conformance::CallFault;
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, CallAnswer, Instrument, LateAnswers, LookedUp,
     Preparation, Prepared,
@@ -13,6 +12,8 @@ use till_domain::text::ActionAddress;
 use till_sandbox::SandboxAcquirer;
 use tokio::sync::oneshot;
 use tokio::sync::watch::{Receiver, Sender, channel};
+
+use crate::promises::CallFault;
 
 /// The beginning of the address of every page that is prepared.
 pub(crate) const PAGES: &str = "https://acquirer.example/pay/";

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
-use till_actors::acquirer::conformance::Conformance;
 use till_actors::acquirer::{Instrument, Reference};
 use till_domain::card::CardExpiry;
 use till_domain::command::RequiredAction;
@@ -14,6 +13,7 @@ use till_sandbox::{ActionId, ActionOutcome, PendingEnd, PlayedAcquirer, SandboxA
 use till_storage::vault::CardNumber;
 
 use crate::acquirer::{CallTreatment, Preparing, ScriptHandle, ScriptedAcquirer};
+use crate::promises::Conformance;
 
 fn card(digits: &str) -> Instrument {
     Instrument::Card {

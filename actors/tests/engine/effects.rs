@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 use till_actors::Answered;
-use till_actors::acquirer::conformance::CallFault;
 use till_domain::card::TokenUsage;
 use till_domain::command::{
     AuthorizationResult, CallResult, Caller, ChallengeDispute, Command, OpenDispute, RecordOperation, RefundPayment,
@@ -22,6 +21,7 @@ use till_storage::family::Family;
 use till_storage::vault::{CardNumberOf, VaultKey};
 
 use crate::acquirer::CallTreatment;
+use crate::promises::CallFault;
 use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, by, initiate};
 use crate::world::{EngineWorld, done, eventually};
 

@@ -1,6 +1,5 @@
 //! Loading: snapshot, replay, rows that lag behind, logs that cannot be read.
 
-use till_actors::acquirer::conformance::CallFault;
 use till_domain::command::{Caller, Command};
 use till_domain::payment::PaymentStatus;
 use till_storage::family::Family;
@@ -9,6 +8,7 @@ use till_storage::keys::{JournalKey, SnapshotKey};
 use till_storage::memory::MemoryStore;
 
 use crate::acquirer::CallTreatment;
+use crate::promises::CallFault;
 use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, TestShop, initiate, sync_text, topup, topup_known_as};
 use crate::world::{EngineWorld, all, assert_not_done, derived, done, eventually, put_back};
 

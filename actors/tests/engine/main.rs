@@ -5,6 +5,8 @@
 mod acquirer;
 mod clock;
 mod connector;
+#[path = "../promises/mod.rs"]
+mod promises;
 mod receiver;
 mod shop;
 mod world;

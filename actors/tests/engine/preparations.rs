@@ -1,7 +1,6 @@
 //! What an acquirer prepares is durable before anything is sent that moves money, and is what is sent.
 
 use std::sync::Arc;
-use till_actors::acquirer::conformance::CallFault;
 use till_domain::card::TokenUsage;
 use till_domain::command::{Caller, CapturePayment, Command};
 use till_domain::customer_action::CustomerStep;
@@ -15,6 +14,7 @@ use till_storage::memory::AppendFault;
 use till_storage::vault::{SubjectKind, VaultKey};
 
 use crate::acquirer::{CallTreatment, PAGES, Preparing};
+use crate::promises::CallFault;
 use crate::shop::{TestShop, by, initiate};
 use crate::world::{EngineWorld, done, eventually};
 

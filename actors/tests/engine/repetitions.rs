@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use till_actors::acquirer::conformance::CallFault;
 use till_actors::acquirer::{PaymentStep, Reference};
 use till_actors::{CallTimes, DecidedCalls, OpenEffects, call_kinds};
 use till_domain::card::TokenUsage;
@@ -20,6 +19,7 @@ use till_sandbox::{PendingEnd, PlayedAcquirer};
 use till_storage::family::Family;
 
 use crate::acquirer::{CallTreatment, Preparing};
+use crate::promises::CallFault;
 use crate::shop::{TestShop, by, initiate, topup};
 use crate::world::{EngineWorld, Settings, done, eventually};
 

@@ -1,8 +1,8 @@
 //! The connector keeps the promises of an acquirer.
 
 use serde_json::json;
-use till_actors::acquirer::conformance::{CallFault, Conformance};
 
+use crate::promises::{CallFault, Conformance};
 use crate::shop::{CHALLENGED_CARD, GOOD_CARD, MERCHANT, MINOR, Means, Shop, address, thb};
 
 #[tokio::test]

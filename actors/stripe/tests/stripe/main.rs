@@ -1,6 +1,8 @@
 //! The connector against a fake of Stripe, a process of its own.
 
 mod fake;
+#[path = "../../../tests/promises/mod.rs"]
+mod promises;
 mod shop;
 
 mod conformance;

@@ -2,6 +2,11 @@
 //! play money or a provider's test account. An acquirer need not know a repeated call: the checks look a call up before
 //! they make it again.
 
+use till_actors::acquirer::{
+    Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, ApprovedAuthorization, AuthorizeRequest, CallAnswer,
+    CallDone, CancelRequest, FollowUpRequest, Instrument, LookedUp, PaymentStep, PayoutRequest, Prepared, Reference,
+    ReturnPath, UnansweredOutcome,
+};
 use till_domain::address_secret::AddressSecret;
 use till_domain::command::RequiredAction;
 use till_domain::ids::{MerchantId, PaymentId, PayoutId, RefundId, SessionId};
@@ -10,48 +15,39 @@ use till_domain::payment::CaptureMode;
 use till_domain::preparation::Preparation;
 use till_domain::time::Millis;
 
-use super::calls::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, ApprovedAuthorization, CallAnswer, CallDone, LookedUp, Prepared,
-    UnansweredOutcome,
-};
-use super::reference::{PaymentStep, Reference};
-use super::requests::{
-    AcquirerCall, AuthorizeRequest, CancelRequest, FollowUpRequest, Instrument, PayoutRequest, ReturnPath,
-};
-
 /// The acquirer under test, and the means to pay with it.
-pub struct Conformance<'a> {
+pub(crate) struct Conformance<'a> {
     /// The acquirer.
-    pub acquirer: &'a dyn Acquirer,
+    pub(crate) acquirer: &'a dyn Acquirer,
     /// A merchant that it serves.
-    pub merchant: MerchantId,
+    pub(crate) merchant: MerchantId,
     /// The amount that is paid: at least two minor units.
-    pub money: Money,
+    pub(crate) money: Money,
     /// Makes the id of a payment that the acquirer has not seen.
-    pub new_payment: &'a dyn Fn() -> PaymentId,
+    pub(crate) new_payment: &'a dyn Fn() -> PaymentId,
     /// Makes an instrument that is approved without any action of the customer.
-    pub approved: &'a dyn Fn() -> Instrument,
+    pub(crate) approved: &'a dyn Fn() -> Instrument,
     /// Makes an instrument that is declined.
-    pub declined: &'a dyn Fn() -> Instrument,
+    pub(crate) declined: &'a dyn Fn() -> Instrument,
     /// Makes an instrument that is approved once the customer has acted.
-    pub asking: &'a dyn Fn() -> Instrument,
+    pub(crate) asking: &'a dyn Fn() -> Instrument,
     /// Makes an instrument that is approved and whose refunds are pending.
-    pub pending: &'a dyn Fn() -> Instrument,
+    pub(crate) pending: &'a dyn Fn() -> Instrument,
     /// Acts as the customer is asked to, with success.
-    pub act: &'a dyn Fn(&RequiredAction) -> AcquirerAnswer<'static, ()>,
+    pub(crate) act: &'a dyn Fn(&RequiredAction) -> AcquirerAnswer<'static, ()>,
     /// Ends a pending refund with success.
-    pub end_refund: &'a dyn Fn(Reference) -> AcquirerAnswer<'static, ()>,
+    pub(crate) end_refund: &'a dyn Fn(Reference) -> AcquirerAnswer<'static, ()>,
     /// False for an acquirer that pays out by a schedule of its own.
-    pub pays_out: bool,
+    pub(crate) pays_out: bool,
     /// Lets the next call go wrong; false when the acquirer cannot play that.
-    pub next_fault: &'a dyn Fn(CallFault) -> bool,
+    pub(crate) next_fault: &'a dyn Fn(CallFault) -> bool,
     /// Lets the acquirer forget the references of all calls, as far as it knows them for repetitions.
-    pub end_keys: &'a dyn Fn(),
+    pub(crate) end_keys: &'a dyn Fn(),
 }
 
 /// A way in which a call goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallFault {
+pub(crate) enum CallFault {
     /// It is carried out, and its answer is lost.
     AnswerLost,
     /// It is lost, and not carried out.
@@ -64,7 +60,7 @@ pub enum CallFault {
 
 /// A promise that was not kept.
 #[derive(Debug, thiserror::Error)]
-pub enum Unmet {
+pub(crate) enum Unmet {
     /// The acquirer gave no answer.
     #[error(transparent)]
     Unavailable(#[from] AcquirerUnavailable),
@@ -83,7 +79,7 @@ impl Conformance<'_> {
     ///
     /// # Errors
     /// [`Unmet`]: the first promise that was not kept.
-    pub async fn check(&self) -> Result<(), Unmet> {
+    pub(crate) async fn check(&self) -> Result<(), Unmet> {
         self.check_declined().await?;
         self.check_capture().await?;
         self.check_void().await?;
