@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use till_actors::acquirer::{Acquirer, AcquirerAnswer, AcquirerUnavailable, Connector, OpenedAccount};
+use till_actors::acquirer::{
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Connector, NamedCall, Notice, NoticeRefused, OpenedAccount,
+};
 use till_domain::acquirer::AccountMode;
 use till_domain::ids::AcquirerId;
 use till_sandbox::SandboxAcquirer;
@@ -65,5 +67,13 @@ impl Connector for ScriptedConnector {
         });
         let sandbox = Arc::new(SandboxAcquirer::start(MemoryBook::new()).expect("a thread"));
         Arc::new(ScriptedAcquirer { sandbox, script })
+    }
+
+    fn notice_header(&self) -> &'static str {
+        "signature"
+    }
+
+    fn read_notice(&self, _: &Notice<'_>) -> Result<Option<NamedCall>, NoticeRefused> {
+        Err(NoticeRefused)
     }
 }
