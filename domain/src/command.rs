@@ -106,8 +106,8 @@ pub enum Command {
     RemoveInstallation(InstallationId),
     /// Set the integration that carries out payments of a method.
     ConfigurePaymentMethod(PaymentMethod, Integration, PublicAddress),
-    /// Change the accounts at acquirers.
-    ChangeAcquirer(AcquirerChange),
+    /// Change the accounts at acquirers of the merchant, whose id the directory of accounts needs.
+    ChangeAcquirer(MerchantId, AcquirerChange),
     /// Open the balance.
     OpenBalance,
     /// Add money to the balance.

@@ -882,7 +882,12 @@ pub enum Event {
         checkout_id: CheckoutId,
     },
     /// An account at an acquirer was added or changed, and has these values now.
-    AcquirerSaved(AcquirerAccount),
+    AcquirerSaved {
+        /// The merchant, for the directory of accounts.
+        merchant_id: MerchantId,
+        /// The account.
+        account: AcquirerAccount,
+    },
     /// An account at an acquirer was removed.
     AcquirerRemoved {
         /// The account.

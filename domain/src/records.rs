@@ -418,6 +418,8 @@ tables! {
     ActivityEmails: Email => EmailUse;
     /// Of all merchants: the owners of API keys. Not below the merchant.
     KeyDirectory: KeyDigest => KeyOwner;
+    /// Of all merchants: the owners of accounts at acquirers. Not below the merchant.
+    AcquirerDirectory: AcquirerId => MerchantId;
     /// Of all merchants: the instants of creation. Not below the merchant.
     MerchantDirectory: MerchantId => Millis, for lists;
     /// Of all merchants: the clocks of those that have a test clock. Not below the merchant.

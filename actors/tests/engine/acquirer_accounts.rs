@@ -33,7 +33,7 @@ fn secrets(calls: &str, notices: Option<&str>) -> Secret {
 
 impl EngineWorld {
     async fn change_account(&self, shop: &TestShop, change: AcquirerChange, secret: Option<Secret>) -> Answer {
-        let request = by(Caller::Operator, Command::ChangeAcquirer(change));
+        let request = by(Caller::Operator, Command::ChangeAcquirer(shop.merchant_id, change));
         done(self.engine.submit(shop.merchant_id, request, secret).await)
     }
 

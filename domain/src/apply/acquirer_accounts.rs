@@ -1,16 +1,23 @@
 //! The fold of accounts at acquirers, and of what payments mean for the removal of theirs.
 
 use super::change::change;
-use crate::acquirer::{AcquirerRef, AcquirerUse};
+use crate::acquirer::{AcquirerAccount, AcquirerRef, AcquirerUse};
 use crate::effect::EffectId;
-use crate::ids::AcquirerId;
+use crate::ids::{AcquirerId, MerchantId};
 use crate::payment::Payment;
-use crate::records::{AcquirerAccounts, AcquirerUses, Effects, Rows, RowsMut, Unreadable};
+use crate::records::{AcquirerAccounts, AcquirerDirectory, AcquirerUses, Effects, Rows, RowsMut, Unreadable};
 use crate::time::Millis;
+
+/// Saves an account, and the merchant to whom it belongs.
+pub(super) fn save(merchant_id: MerchantId, account: &AcquirerAccount, rows: &mut impl RowsMut) {
+    rows.put::<AcquirerAccounts>(account.id, account.clone());
+    rows.put::<AcquirerDirectory>(account.id, merchant_id);
+}
 
 /// Removes an account. Its payments name it for ever.
 pub(super) fn remove(id: AcquirerId, rows: &mut impl RowsMut) {
     rows.remove::<AcquirerAccounts>(id);
+    rows.remove::<AcquirerDirectory>(id);
     rows.remove::<AcquirerUses>(id);
 }
 

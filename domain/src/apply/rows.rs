@@ -21,8 +21,8 @@ use crate::ledger::{Invoice, Topup, Transaction};
 use crate::merchant::Profile;
 use crate::payment::{Authorization, Capture, Payment, PaymentStatus};
 use crate::records::{
-    AcquirerAccounts, Answers, ApiKeys, CreatedMerchant, CreatedMerchants, CurrentPlan, Effects, Installations,
-    Integrations, Invitations, Invoices, InvoicesByExternalId, KeyDirectory, KeyOwner, MerchantDirectory, Payments,
+    Answers, ApiKeys, CreatedMerchant, CreatedMerchants, CurrentPlan, Effects, Installations, Integrations,
+    Invitations, Invoices, InvoicesByExternalId, KeyDirectory, KeyOwner, MerchantDirectory, Payments,
     PaymentsByExternalId, Present, Profiles, QueuedTokens, RowsMut, Sessions, Single, TestClocks, Timers, TokenQueues,
     Tokens, Topups, TopupsByExternalId, Unreadable, Users,
 };
@@ -79,7 +79,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         }
         Event::InstallationRemoved { installation_id } => rows.remove::<Installations>(*installation_id),
         Event::PaymentMethodConfigured { method, integration } => rows.put::<Integrations>(*method, *integration),
-        Event::AcquirerSaved(account) => rows.put::<AcquirerAccounts>(account.id, account.clone()),
+        Event::AcquirerSaved { merchant_id, account } => acquirer_accounts::save(*merchant_id, account, rows),
         Event::AcquirerRemoved { acquirer_id } => acquirer_accounts::remove(*acquirer_id, rows),
         Event::BalanceOpened => change_balance(rows, |totals| totals)?,
         Event::TopupAdded { topup, transaction } => add_topup(topup, transaction, rows)?,

@@ -60,7 +60,7 @@ fn apply(event: &Event, state: &mut MerchantState) {
         Event::PaymentMethodConfigured { method, integration } => {
             state.integrations.insert(*method, *integration);
         }
-        Event::AcquirerSaved(account) => {
+        Event::AcquirerSaved { merchant_id: _, account } => {
             state.acquirers.insert(account.id, account.clone());
         }
         Event::AcquirerRemoved { acquirer_id } => {

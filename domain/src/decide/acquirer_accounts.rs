@@ -8,7 +8,7 @@ use crate::acquirer::{
 };
 use crate::command::{AcquirerChange, AddAcquirer, KnownAccount, PublicAddress, UpdateAcquirer};
 use crate::event::{Answer, Event, VaultWrite};
-use crate::ids::AcquirerId;
+use crate::ids::{AcquirerId, MerchantId};
 use crate::merchant::{Integration, PaymentMethod};
 use crate::payment::Payment;
 use crate::records::{AcquirerUses, MerchantState, Records};
@@ -16,18 +16,24 @@ use crate::refusal::{DecisionError, Refusal};
 
 pub(super) fn change(
     records: &impl Records,
+    merchant_id: MerchantId,
     change: &AcquirerChange,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
     match change {
-        AcquirerChange::Judge(judged) => self::change(records, judged, context).map(|_| nothing()),
-        AcquirerChange::Add(command) => Ok(add(records.state(), command, context)?),
-        AcquirerChange::Update(command) => Ok(update(records.state(), command)?),
+        AcquirerChange::Judge(judged) => self::change(records, merchant_id, judged, context).map(|_| nothing()),
+        AcquirerChange::Add(command) => Ok(add(records.state(), merchant_id, command, context)?),
+        AcquirerChange::Update(command) => Ok(update(records.state(), merchant_id, command)?),
         AcquirerChange::Remove(id) => remove(records, *id, context),
     }
 }
 
-fn add(state: &MerchantState, command: &AddAcquirer, context: &mut Context<'_>) -> Result<(Decision, Answer), Refusal> {
+fn add(
+    state: &MerchantState,
+    merchant_id: MerchantId,
+    command: &AddAcquirer,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Refusal> {
     let AddAcquirer { acquirer, name, known, card_entry, has_webhook_secret } = command;
     check_card_entry(*acquirer, *card_entry)?;
     if state.test_clock.is_some() {
@@ -52,7 +58,7 @@ fn add(state: &MerchantState, command: &AddAcquirer, context: &mut Context<'_>) 
     };
     let vault = kept_secrets(account.id, true, *has_webhook_secret);
     let answer = Answer::Acquirer(account.id);
-    let mut events = vec![Event::AcquirerSaved(account)];
+    let mut events = vec![Event::AcquirerSaved { merchant_id, account }];
     if known.mode == AccountMode::Live {
         events.extend(disabled(state, AcquirerRef::Sandbox));
     }
@@ -70,7 +76,7 @@ fn disabled(state: &MerchantState, acquirer: AcquirerRef) -> impl Iterator<Item 
 }
 
 /// The same secret again is a new one, too: nobody can tell them apart.
-fn update(state: &MerchantState, command: &UpdateAcquirer) -> Result<(Decision, Answer), Refusal> {
+fn update(state: &MerchantState, owner: MerchantId, command: &UpdateAcquirer) -> Result<(Decision, Answer), Refusal> {
     let UpdateAcquirer { acquirer_id, name, known, card_entry, has_webhook_secret } = command;
     let before = state.acquirers.get(acquirer_id).ok_or(Refusal::AcquirerNotFound)?;
     let mut after = before.clone();
@@ -94,7 +100,8 @@ fn update(state: &MerchantState, command: &UpdateAcquirer) -> Result<(Decision, 
         return Ok(nothing());
     }
     let vault = kept_secrets(before.id, known.is_some(), *has_webhook_secret);
-    Ok((Decision { events: vec![Event::AcquirerSaved(after)], vault }, Answer::Changed(true)))
+    let saved = Event::AcquirerSaved { merchant_id: owner, account: after };
+    Ok((Decision { events: vec![saved], vault }, Answer::Changed(true)))
 }
 
 /// Removes an account that no payment and no setting needs any more.

@@ -34,7 +34,9 @@ pub(super) fn dispatch(
         Command::ConfigurePaymentMethod(method, integration, address) => {
             Ok(operator::configure_payment_method(state, *method, *integration, *address)?)
         }
-        Command::ChangeAcquirer(change) => acquirer_accounts::change(records, change, context),
+        Command::ChangeAcquirer(merchant_id, change) => {
+            acquirer_accounts::change(records, *merchant_id, change, context)
+        }
         Command::OpenBalance => Ok(operator::open_balance(state)),
         Command::AddTopup(command) => operator::add_topup(records, command, context),
         Command::ChargeInvoice(command) => operator::charge_invoice(records, command, context),

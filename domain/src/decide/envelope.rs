@@ -108,7 +108,7 @@ fn outcome(request: &Request, decision: Decision, answer: Answer, context: &Cont
         request.command,
         Command::JudgeAdvance(_)
             | Command::ChangeWebhook(_, WebhookChange::JudgeTest(_))
-            | Command::ChangeAcquirer(AcquirerChange::Judge(_))
+            | Command::ChangeAcquirer(_, AcquirerChange::Judge(_))
     );
     let kept = request.idempotency.as_ref().filter(|_| !is_only_judged).map(|idempotency| {
         let expires_at = context.now.plus_seconds(ANSWER_KEPT_SECONDS);

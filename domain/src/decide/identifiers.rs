@@ -112,7 +112,7 @@ fn collect_from_command(command: &Command, found: &mut CardNumberFields) {
         | Command::RenameKey(_, _)
         | Command::RemoveInstallation(_)
         | Command::ConfigurePaymentMethod(_, _, _)
-        | Command::ChangeAcquirer(_)
+        | Command::ChangeAcquirer(_, _)
         | Command::OpenBalance
         | Command::TokenizeCard(_)
         | Command::RecordPreparation(_, _)

@@ -10,7 +10,7 @@ use till_domain::event::{Answer, VaultWrite};
 use till_domain::ids::AcquirerId;
 use till_domain::merchant::{Integration, PaymentMethod};
 use till_domain::payment::OperationKind;
-use till_domain::records::{AcquirerAccounts, AcquirerUses};
+use till_domain::records::{AcquirerAccounts, AcquirerDirectory, AcquirerUses};
 use till_domain::refusal::Refusal;
 use till_domain::text::Name;
 
@@ -198,11 +198,12 @@ fn removing_an_account_erases_its_secrets() {
     let mut world = ScenarioWorld::open();
     let command = AddAcquirer { has_webhook_secret: true, ..new_account(known(TEST, "acct_1")) };
     let id = world.given_account(change_account(AcquirerChange::Add(command)));
+    assert_eq!(world.look_up::<AcquirerDirectory>(id), world.merchant_id);
     let (_, written) = world.when(remove_account(id)).writes_to_the_vault();
     let secrets = [AccountSecret::Calls, AccountSecret::Notices];
     assert_eq!(written, secrets.map(|secret| VaultWrite::ForgetAccountSecret(id, secret)));
     assert!(world.account_secrets.is_empty());
-    assert_eq!(world.find::<AcquirerAccounts>(id), None);
+    assert_eq!((world.find::<AcquirerAccounts>(id), world.find::<AcquirerDirectory>(id)), (None, None));
     world.when(add_account(known(TEST, "acct_1"))).takes_effect();
 }
 

@@ -330,7 +330,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::TokensErased { .. }
         | Event::CustomerTokensErased { .. }
         | Event::WebhookSaved { .. }
-        | Event::AcquirerSaved(_)
+        | Event::AcquirerSaved { .. }
         | Event::AcquirerRemoved { .. }
         | Event::WebhookEventsSwept { .. } => Vec::new(),
     }

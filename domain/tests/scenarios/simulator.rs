@@ -802,7 +802,7 @@ impl Run {
             Event::CheckoutExpired { .. } => self.saw("checkout expired"),
             Event::CheckoutCustomerErased { .. } => self.saw("checkout erased"),
             Event::ColorChanged { .. } => self.saw("color changed"),
-            Event::AcquirerSaved(_) => self.saw("account saved"),
+            Event::AcquirerSaved { .. } => self.saw("account saved"),
             Event::AcquirerRemoved { .. } => self.saw("account removed"),
             Event::PaymentCaptured { payment_id, .. } => {
                 let was_asked_for = self.open.remove(&EffectId::operation(*payment_id)).is_some();

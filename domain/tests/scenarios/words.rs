@@ -235,8 +235,8 @@ asks! {
         ConfigurePaymentMethod(method, integration, PublicAddress::Https);
     Operator configure_behind(address: PublicAddress, method: PaymentMethod, integration: Integration) =
         ConfigurePaymentMethod(method, integration, address);
-    Operator change_account(change: AcquirerChange) = ChangeAcquirer(change);
-    Operator remove_account(id: AcquirerId) = ChangeAcquirer(AcquirerChange::Remove(id));
+    Operator change_account(change: AcquirerChange) = ChangeAcquirer(merchant(), change);
+    Operator remove_account(id: AcquirerId) = ChangeAcquirer(merchant(), AcquirerChange::Remove(id));
     /// A call of delete-metadata.
     Merchant delete(key: &str) = DeleteMetadata(DeleteMetadata { key: metadata_key(key), version: None });
 }
@@ -643,7 +643,7 @@ pub(crate) fn rename_key(key_id: KeyId, name: &str) -> Ask {
 
 /// A call about the team of the merchant that every world has.
 fn change_team(change: TeamChange) -> Ask {
-    Ask::of(TestCaller::Merchant, Command::ChangeTeam(crate::world::raw_id(1, MerchantId::from_raw), change))
+    Ask::of(TestCaller::Merchant, Command::ChangeTeam(merchant(), change))
 }
 
 pub(crate) fn invite(address: &str) -> Ask {
@@ -868,8 +868,13 @@ pub(crate) fn disable_webhook(id: WebhookId) -> Ask {
     change_webhook(WebhookChange::Disable(id)).by(TestCaller::Till)
 }
 
+/// The merchant of every world.
+fn merchant() -> MerchantId {
+    crate::world::raw_id(1, MerchantId::from_raw)
+}
+
 fn change_webhook(change: WebhookChange) -> Ask {
-    Ask::of(TestCaller::Merchant, Command::ChangeWebhook(crate::world::raw_id(1, MerchantId::from_raw), change))
+    Ask::of(TestCaller::Merchant, Command::ChangeWebhook(merchant(), change))
 }
 
 /// A call of start-checkout over the usual price; its methods set what differs.

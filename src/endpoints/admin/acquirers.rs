@@ -331,7 +331,7 @@ impl Changing<'_> {
         let Changing { service, call, merchant_id } = *self;
         check_exists(service, merchant_id)?;
         call.log_subject(merchant_id, None);
-        let command = Command::ChangeAcquirer(change);
+        let command = Command::ChangeAcquirer(merchant_id, change);
         service.submit(call, merchant_id, Caller::Operator, command, secrets.map(Secret::OfAccount)).await
     }
 }

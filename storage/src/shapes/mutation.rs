@@ -266,7 +266,7 @@ shape_enum! {
         CheckoutCompleted { checkout_id: [u8; 16], at: u64 },
         CheckoutExpired { checkout_id: [u8; 16], at: u64 },
         CheckoutCustomerErased { checkout_id: [u8; 16] },
-        AcquirerSaved(account: AcquirerAccountV1),
+        AcquirerSaved { merchant_id: [u8; 16], account: AcquirerAccountV1 },
         AcquirerRemoved { acquirer_id: [u8; 16] },
         CallPrepared(prepared: PreparedPaymentV1),
     }

@@ -377,6 +377,7 @@ tables! {
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;
     WebhookDirectory = 99 in Directory: ();
     TestClocks = 100 in Directory: TestClockV1;
+    AcquirerDirectory = 101 in Directory: [u8; 16];
 }
 
 impl TableKind {

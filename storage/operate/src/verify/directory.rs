@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use till_domain::ids::MerchantId;
-use till_domain::records::{AnyKey, AnyRow, CreatedMerchants, KeyDirectory, Table};
+use till_domain::records::{AcquirerDirectory, AnyKey, AnyRow, CreatedMerchants, KeyDirectory, Table};
 use till_storage::family::Family;
 use till_storage::rows::RowReader;
 use till_storage::shapes::{KeyParts, decode_key, decode_row};
@@ -117,8 +117,9 @@ pub(crate) fn directory_owner(
     if let AnyKey::MerchantDirectory(merchant_id) = key {
         return Some(merchant_id);
     }
+    let of_account = AcquirerDirectory::unwrap(row.clone());
     let of_key = KeyDirectory::unwrap(row.clone()).map(|owner| owner.merchant_id);
-    of_key.or_else(|| CreatedMerchants::unwrap(row).map(|created| created.merchant_id))
+    of_account.or(of_key).or_else(|| CreatedMerchants::unwrap(row).map(|created| created.merchant_id))
 }
 
 fn decoded(key: &[u8], value: &[u8], rows: &dyn RowReader, keyring: &Arc<Keyring>) -> Option<(AnyKey, AnyRow)> {
