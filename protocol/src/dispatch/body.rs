@@ -67,6 +67,10 @@ fn reserve(share: &mut Reservation, body_bytes: usize) -> Result<(), ApiError> {
 /// Bytes of a pipeline whose own request has no `Authorization`: 64 KiB.
 const PIPELINE_WITHOUT_KEY_BYTES_MAX: usize = 64 * 1024;
 
+/// Bytes of all large bodies of raw endpoints in memory at once: 32 MiB. Anybody may send them, so they take none of
+/// the memory for bodies of calls.
+pub(super) const RAW_BODIES_BYTES_MAX: usize = 32 << 20;
+
 /// The limit of a body.
 #[derive(Debug, Clone, Copy)]
 enum BodyLimit {
@@ -278,6 +282,16 @@ fn is_of_type(value: &HeaderValue, expected: &str) -> bool {
     media_type.is_some_and(|name| name.trim().eq_ignore_ascii_case(expected))
 }
 
+/// Refuses a body that is announced to be larger than its limit, after a pause.
+pub(super) async fn refuse_announced(headers: &HeaderMap, declaration: &Declaration) -> Result<(), ApiError> {
+    let limit = BodyLimit::of(declaration, headers);
+    if announced_length(headers) <= limit.bytes() {
+        return Ok(());
+    }
+    tokio::time::sleep(TOO_LARGE_PAUSE).await;
+    Err(too_large(limit))
+}
+
 /// Reads the whole body of a call to this endpoint, and never more than its limit.
 pub(super) async fn read(
     headers: &HeaderMap,
@@ -286,10 +300,7 @@ pub(super) async fn read(
     declaration: &Declaration,
 ) -> Result<BodyBytes, ApiError> {
     let (announced, limit) = (announced_length(headers), BodyLimit::of(declaration, headers));
-    if announced > limit.bytes() {
-        tokio::time::sleep(TOO_LARGE_PAUSE).await;
-        return Err(too_large(limit));
-    }
+    refuse_announced(headers, declaration).await?;
     // An announced length alone takes no memory.
     let bytes = BodyBytes::with_capacity(announced.min(UNCOUNTED_BYTES), budget, declaration, limit);
     let mut collected = pin!(collect(payload, announced, bytes));

@@ -28,7 +28,8 @@ use super::log_throttle::LogThrottle;
 use super::page::BrowserPages;
 use super::page_calls::PageFunctions;
 use super::page_reply::{PageFrame, PageReply};
-use super::path::{OPENAPI_PATH, ParsedPath, Probe, locate};
+use super::path::{OPENAPI_PATH, ParsedPath, Probe, locate, texts_in};
+use super::raw_endpoint::RawEndpoint;
 use super::request_id::RequestId;
 use super::table::DispatcherBuilder;
 use super::target::Target;
@@ -91,6 +92,7 @@ pub struct Dispatcher<C> {
     deliveries: &'static [&'static DeliveryDeclaration],
     pub(super) body_budget: MemoryBudget,
     pub(super) answer_budget: MemoryBudget,
+    pub(super) raw_budget: MemoryBudget,
     documents: Documents,
     overload_lines: LogThrottle,
     /// Lines of other refused calls, without a key and with one.
@@ -98,6 +100,7 @@ pub struct Dispatcher<C> {
     logs_addresses: bool,
     pub(super) pages: BrowserPages<C>,
     pub(super) page_functions: Arc<PageFunctions<C>>,
+    raw_endpoints: Vec<Arc<dyn RawEndpoint>>,
 }
 
 impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
@@ -118,12 +121,14 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
             deliveries: self.deliveries,
             body_budget: body::budget(),
             answer_budget: large_answers::budget(),
+            raw_budget: MemoryBudget::of(body::RAW_BODIES_BYTES_MAX),
             documents: Documents::default(),
             overload_lines: LogThrottle::of(1),
             refused_lines: [REFUSED_LINES_MAX; 2].map(LogThrottle::of),
             logs_addresses: self.logs_addresses,
             pages: self.pages,
             page_functions,
+            raw_endpoints: self.raw_endpoints,
         }
     }
 }
@@ -192,7 +197,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         incoming: &mut Incoming<'_>,
     ) -> (Result<Answer, ApiError>, Option<Reservation>) {
         let target = exchange.place.and_then(|place| self.target(place));
-        let target = target.or_else(|| self.page_target(exchange));
+        let target = target.or_else(|| self.raw_target(exchange.head.path)).or_else(|| self.page_target(exchange));
         if let Some(target) = &target {
             exchange.label.set(target.label());
             exchange.changes_something.set(target.changes_something());
@@ -280,6 +285,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             Target::DocumentsMoved => Ok(Answer::Moved { to: PAGES_FIRST }),
             Target::BrowserPage(page, texts) => self.page(exchange, page, texts, incoming).await,
             Target::Asset(asset) => Ok(Answer::Page(asset)),
+            Target::Raw(endpoint, texts) => self.raw(exchange, endpoint.as_ref(), &texts, incoming).await,
             Target::Package(package, functions) => {
                 exchange.agree_on_version()?;
                 self.package_answer(exchange, package, functions, incoming).await
@@ -319,6 +325,11 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         }
     }
 
+    fn raw_target(&self, path: &str) -> Option<Target<'_, C>> {
+        let mut endpoints = self.raw_endpoints.iter();
+        endpoints.find_map(|endpoint| Some(Target::Raw(endpoint, texts_in(path, endpoint.pattern())?)))
+    }
+
     /// The page at the path of this request, when no endpoint is there. Slashes at its end are none of the page's. What
     /// is refused below the paths of pages is refused as a page.
     fn page_target(&self, exchange: &Exchange<'_, C>) -> Option<Target<'_, C>> {
@@ -329,7 +340,9 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         exchange.page_frame.set(Some(PageFrame { refusal: self.pages.refusal, is_secure }));
         let path = exchange.head.path.trim_end_matches('/');
         let pages = &self.pages.pages;
-        let page = || pages.iter().find_map(|page| Some(Target::BrowserPage(page, page.declaration().matched(path)?)));
+        let page = || {
+            pages.iter().find_map(|page| Some(Target::BrowserPage(page, texts_in(path, page.declaration().pattern)?)))
+        };
         page().or_else(|| self.asset(path).map(Target::Asset))
     }
 

@@ -143,12 +143,12 @@ impl TestResponse {
             .unwrap_or_else(|error| panic!("{error}: {:?}", String::from_utf8_lossy(&self.body)))
     }
 
-    fn code(&self) -> String {
+    pub(super) fn code(&self) -> String {
         self.json()[0].as_str().unwrap_or_default().to_owned()
     }
 
     /// Status and code of a refusal, as one line of a table.
-    fn refusal(&self) -> (u16, String) {
+    pub(super) fn refusal(&self) -> (u16, String) {
         (self.status, self.code())
     }
 }
@@ -169,7 +169,7 @@ pub(super) async fn send_to(dispatcher: &Arc<Dispatcher<Key>>, request: TestRequ
     TestResponse { status, headers, body: body.to_vec() }
 }
 
-fn refused(status: u16, code: Code) -> (u16, String) {
+pub(super) fn refused(status: u16, code: Code) -> (u16, String) {
     (status, code.name().to_owned())
 }
 

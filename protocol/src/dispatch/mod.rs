@@ -34,6 +34,10 @@ mod page_turn_tests;
 mod path;
 mod pipeline;
 mod rates;
+mod raw_endpoint;
+#[cfg(test)]
+mod raw_endpoint_tests;
+mod raw_judgement;
 mod request_id;
 mod log_subject;
 mod log_throttle;
@@ -55,6 +59,7 @@ pub use page::{BrowserPage, BrowserPages, BrowserRequest, PageDeclaration, brows
 pub use page_reply::{PageAsset, PageReply};
 pub use path::UNKNOWN_PATH;
 pub use rates::CallsPerSecond;
+pub use raw_endpoint::{JudgeBody, RawEndpoint};
 pub use request_id::RequestId;
 pub(super) use without_request::{HEAD_ARRIVAL_MAX, answer_to_refused_connection, answer_to_unreadable};
 pub use worker_pool::WorkerPool;

@@ -27,24 +27,6 @@ pub struct PageDeclaration {
     pub has_form: bool,
 }
 
-impl PageDeclaration {
-    /// The texts that stand at the segments in braces; None when the path is another page's.
-    pub(super) fn matched(&self, path: &str) -> Option<Vec<String>> {
-        let (mut known, mut found) = (self.pattern.split('/'), path.split('/'));
-        let mut texts = Vec::new();
-        loop {
-            match (known.next(), found.next()) {
-                (None, None) => return Some(texts),
-                (Some(known), Some(found)) if known.starts_with('{') && !found.is_empty() => {
-                    texts.push(found.to_owned());
-                }
-                (Some(known), Some(found)) if known == found => {}
-                (Some(_), _) | (None, Some(_)) => return None,
-            }
-        }
-    }
-}
-
 /// A page: a declaration, and the function that makes it.
 pub trait BrowserPage<C>: Send + Sync {
     /// The declaration.
@@ -231,15 +213,6 @@ impl<C: AuthenticatedCaller> BrowserRequest<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_pattern_matches_whole_paths_and_tells_what_stands_in_its_braces() {
-        let page = PageDeclaration { pattern: "/return/{merchant_id}/{session}", has_form: false };
-        assert_eq!(page.matched("/return/a/b"), Some(vec!["a".to_owned(), "b".to_owned()]));
-        for other in ["/return/a", "/return/a/b/", "/return/a/b/c", "/return//b", "/Return/a/b", "return/a/b", "/"] {
-            assert_eq!(page.matched(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn a_field_counts_when_it_is_given_once() {

@@ -81,6 +81,22 @@ pub(super) fn locate(path: &str) -> Option<ParsedPath<'_>> {
     segments.next().is_none().then_some(ParsedPath::Package { version, package, function })
 }
 
+/// The texts at the segments in braces of a pattern; None when the path is none of the pattern's.
+pub(super) fn texts_in(path: &str, pattern: &str) -> Option<Vec<String>> {
+    let (mut known, mut found) = (pattern.split('/'), path.split('/'));
+    let mut texts = Vec::new();
+    loop {
+        match (known.next(), found.next()) {
+            (None, None) => return Some(texts),
+            (Some(known), Some(found)) if known.starts_with('{') && !found.is_empty() => {
+                texts.push(found.to_owned());
+            }
+            (Some(known), Some(found)) if known == found => {}
+            (Some(_), _) | (None, Some(_)) => return None,
+        }
+    }
+}
+
 fn is_version_like(segment: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     (1..=VERSION_LENGTH_MAX).contains(&segment.len()) && segment.bytes().all(is_allowed)
@@ -94,6 +110,15 @@ mod tests {
         match locate(path)? {
             ParsedPath::Package { version, package, function } => Some((version, package, function)),
             ParsedPath::Root | ParsedPath::Probe(_) | ParsedPath::OpenApi | ParsedPath::Pages(_) => None,
+        }
+    }
+
+    #[test]
+    fn a_pattern_matches_whole_paths_and_tells_what_stands_in_its_braces() {
+        let texts = |path: &str| texts_in(path, "/return/{merchant_id}/{session}");
+        assert_eq!(texts("/return/a/b"), Some(vec!["a".to_owned(), "b".to_owned()]));
+        for other in ["/return/a", "/return/a/b/", "/return/a/b/c", "/return//b", "/Return/a/b", "return/a/b", "/"] {
+            assert_eq!(texts(other), None, "{other}");
         }
     }
 

@@ -9,6 +9,7 @@ use super::hooks::{AdmissionGate, Authenticate, AuthenticatedCaller, Observe, Op
 use super::hosts::Hosts;
 use super::page::BrowserPages;
 use super::page_calls::PageFunctions;
+use super::raw_endpoint::RawEndpoint;
 use super::worker_pool::WorkerPool;
 use crate::api_error::ApiError;
 use crate::count::{Count, Uncounted};
@@ -46,6 +47,7 @@ pub struct DispatcherBuilder<C> {
     pub(super) logs_addresses: bool,
     pub(super) deliveries: &'static [&'static DeliveryDeclaration],
     pub(super) pages: BrowserPages<C>,
+    pub(super) raw_endpoints: Vec<Arc<dyn RawEndpoint>>,
 }
 
 impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
@@ -66,6 +68,7 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
             logs_addresses: false,
             deliveries: &[],
             pages: BrowserPages::NONE,
+            raw_endpoints: Vec::new(),
         };
         if serves_merchants {
             builder.function(endpoint(&AVAILABLE_API_VERSIONS, (), available_api_versions))
@@ -153,6 +156,13 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
     #[must_use]
     pub fn deliveries(self, deliveries: &'static [&'static DeliveryDeclaration]) -> DispatcherBuilder<C> {
         DispatcherBuilder { deliveries, ..self }
+    }
+
+    /// Serves an endpoint that takes bodies in a form of their senders.
+    #[must_use]
+    pub fn raw_endpoint(mut self, endpoint: Arc<dyn RawEndpoint>) -> DispatcherBuilder<C> {
+        self.raw_endpoints.push(endpoint);
+        self
     }
 
     /// The functions that pages may call.

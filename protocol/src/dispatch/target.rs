@@ -9,6 +9,7 @@ use super::hooks::Observe;
 use super::page::BrowserPage;
 use super::page_reply::PageReply;
 use super::path::{OPENAPI_PATH, PAGES_PATH, Probe, ROOT_PATH};
+use super::raw_endpoint::RawEndpoint;
 use crate::declaration::{Declaration, Package};
 use crate::pages::PageFile;
 
@@ -30,6 +31,8 @@ pub(super) enum Target<'d, C> {
     BrowserPage(&'d Arc<dyn BrowserPage<C>>, Vec<String>),
     /// A file that such pages load.
     Asset(PageReply),
+    /// An endpoint that takes bodies in a form of their senders, with the texts at the segments in braces.
+    Raw(&'d Arc<dyn RawEndpoint>, Vec<String>),
 }
 
 impl<C> Target<'_, C> {
@@ -45,6 +48,7 @@ impl<C> Target<'_, C> {
             Target::Document(_) | Target::DocumentsMoved => PAGES_PATH,
             Target::BrowserPage(page, _) => page.declaration().pattern,
             Target::Asset(_) => ASSETS_PATH,
+            Target::Raw(endpoint, _) => endpoint.pattern(),
         }
     }
 
@@ -60,6 +64,7 @@ impl<C> Target<'_, C> {
             | Target::Document(_)
             | Target::DocumentsMoved
             | Target::BrowserPage(..)
+            | Target::Raw(..)
             | Target::Asset(_) => false,
         }
     }
@@ -76,6 +81,7 @@ impl<C> Target<'_, C> {
             | Target::Document(_)
             | Target::DocumentsMoved
             | Target::BrowserPage(..)
+            | Target::Raw(..)
             | Target::Asset(_) => None,
         };
         package == Some(Package::Sdk)
@@ -96,7 +102,7 @@ impl<C> Target<'_, C> {
             | Target::Asset(_) => (&[Method::GET, Method::HEAD], "GET, HEAD"),
             Target::Package(..) => (&[Method::GET, Method::HEAD, Method::POST], "GET, HEAD, POST"),
             Target::Function(_) | Target::Pipeline(_) if self.is_for_pages() => (&[Method::POST], "POST, OPTIONS"),
-            Target::Function(_) | Target::Pipeline(_) => (&[Method::POST], "POST"),
+            Target::Function(_) | Target::Pipeline(_) | Target::Raw(..) => (&[Method::POST], "POST"),
         }
     }
 }
