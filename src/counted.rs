@@ -80,6 +80,12 @@ pub(crate) static CHECKPOINTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     register_int_counter_vec!("till_checkpoints_total", help, &["outcome"]).expect(ONCE)
 });
 
+/// Notices of acquirers, by what became of them.
+pub(crate) static NOTICES: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    let help = "Notices of acquirers, by what became of them.";
+    register_int_counter_vec!("till_acquirer_notices_total", help, &["result"]).expect(ONCE)
+});
+
 /// Reloads of files, by the outcomes `read` and `kept` (the earlier content).
 pub(crate) static RELOADS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     let help = "Files read again on the operator's request, by file and outcome.";

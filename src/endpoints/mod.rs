@@ -9,6 +9,7 @@ pub(crate) mod forms;
 mod key_making;
 mod kinds;
 pub(crate) mod merchants;
+pub(crate) mod notices;
 #[cfg(feature = "pages")]
 pub(crate) mod pages;
 mod prelude;

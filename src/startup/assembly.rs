@@ -13,6 +13,7 @@ use super::bootstrap::{self, Started};
 use crate::access::{AdminToken, KeyAuthentication, MerchantCaller, Operator, PublicGate};
 use crate::configuration::{Configuration, Secrets, processors};
 use crate::counted::Counters;
+use crate::endpoints::notices::Notices;
 use crate::endpoints::{admin, merchants, sdk};
 use crate::exposition::count_failures_from_zero;
 use crate::server_status::{Calls, EngineObservation, Observation};
@@ -89,6 +90,7 @@ pub(crate) fn assemble(
         .pool(pool.clone())
         .functions(merchants::functions(service))
         .functions(sdk::functions(service))
+        .raw_endpoint(Arc::new(Notices::new(service)))
         .deliveries(&merchants::DELIVERED)
         .public_url(configuration.public_url.clone())
         .logs_addresses(configuration.log_caller_addresses);

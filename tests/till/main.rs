@@ -52,4 +52,5 @@ mod web_function;
 mod webhook_calls;
 mod webhook_delivery;
 mod webhooks;
+mod notices;
 mod bench;

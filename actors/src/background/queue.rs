@@ -87,6 +87,8 @@ struct SubjectEntry<P> {
     /// The pause after the last failure.
     pause: Duration,
     prepared: Option<P>,
+    /// The instant at which it became or becomes due since somebody asked for it.
+    hastened: Option<Millis>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +97,8 @@ enum SubjectState {
     Waiting(u64),
     /// The subject is being served; the instant is the earliest for which it was added again meanwhile.
     Served(Option<Millis>),
-    Failed,
+    /// The subject failed, and is tried again at this instant.
+    Failed(Instant),
     /// The subject is due, and waits for its lane.
     Held,
 }
@@ -124,6 +127,13 @@ impl<S: Copy + Ord, P> WorkQueue<S, P> {
     /// Adds a subject, unless it waits for an earlier instant already. One that is being served is served again.
     pub(crate) fn add(&self, subject: S, due: Millis, prepared: Option<P>) {
         self.state.lock().add(subject, due, prepared);
+        self.changed.notify_one();
+    }
+
+    /// Makes a subject due now, after a failure too, or `pause` after the last time when that is not over. One that is
+    /// being served is served again. One that is not in the queue is not added.
+    pub(crate) fn hasten(&self, subject: S, now: Millis, pause: Duration) {
+        self.state.lock().hasten(subject, now, pause);
         self.changed.notify_one();
     }
 
@@ -185,7 +195,8 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
     fn add(&mut self, subject: S, due: Millis, prepared: Option<P>) {
         let Some(entry) = self.entries.get_mut(&subject) else {
             let progress = self.waiting.push(subject, due);
-            let entry = SubjectEntry { since: Instant::now(), due, progress, pause: Duration::ZERO, prepared };
+            let (since, pause) = (Instant::now(), Duration::ZERO);
+            let entry = SubjectEntry { since, due, progress, pause, prepared, hastened: None };
             self.entries.insert(subject, entry);
             return;
         };
@@ -197,8 +208,30 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
             }
             SubjectState::Waiting(_) | SubjectState::Held => {}
             SubjectState::Served(again) => entry.progress = SubjectState::Served(earliest(again, Some(due))),
-            SubjectState::Failed => entry.due = entry.due.min(due),
+            SubjectState::Failed(_) => entry.due = entry.due.min(due),
         }
+    }
+
+    fn hasten(&mut self, subject: S, now: Millis, pause: Duration) {
+        let after = |at: Millis| Millis(at.0.saturating_add(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)));
+        let Some(entry) = self.entries.get_mut(&subject) else { return };
+        let next = |last: Millis| if last > now { last } else { now.max(after(last)) };
+        // The clock may have been set back.
+        let due = entry.hastened.map_or(now, next).min(after(now));
+        entry.hastened = Some(due);
+        let is_sooner = |again: Instant| Instant::now() + Duration::from_millis(due.0 - now.0) < again;
+        match entry.progress {
+            SubjectState::Waiting(number) if due < entry.due => {
+                self.waiting.by_due.remove(&(entry.due, number, subject));
+            }
+            SubjectState::Failed(again) if is_sooner(again) => _ = self.failed.remove(&(again, subject)),
+            SubjectState::Served(again) => {
+                entry.progress = SubjectState::Served(earliest(again, Some(due)));
+                return;
+            }
+            SubjectState::Waiting(_) | SubjectState::Failed(_) | SubjectState::Held => return,
+        }
+        (entry.due, entry.progress) = (due, self.waiting.push(subject, due));
     }
 
     fn take_due(&mut self, clock: Millis, now: Instant) -> Option<(S, Millis, Option<P>)> {
@@ -255,9 +288,10 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
         if let SubjectState::Served(Some(again)) = entry.progress {
             entry.due = entry.due.min(again);
         }
-        entry.progress = SubjectState::Failed;
         entry.pause = (entry.pause * 2).clamp(retry.pause_first, retry.pause_max);
-        self.failed.insert((now + entry.pause, subject));
+        let again = now + entry.pause;
+        entry.progress = SubjectState::Failed(again);
+        self.failed.insert((again, subject));
         self.leave_lane(subject);
     }
 }
@@ -290,6 +324,8 @@ mod tests {
     const RETRY: Retry = Retry { pause_first: Duration::from_secs(1), pause_max: Duration::from_secs(30) };
 
     const MAX: usize = 3;
+
+    const HASTE_PAUSE: Duration = Duration::from_secs(2);
 
     /// An empty queue, and the present instant.
     fn queue() -> (WorkQueue<char>, Instant) {
@@ -406,6 +442,54 @@ mod tests {
         assert_eq!(take(&queue, 0, now), Some('b'));
         queue.finish('b', Some(AT_ONCE), now);
         assert_eq!([0; 3].map(|clock| take(&queue, clock, now)), [Some('a'), Some('b'), None]);
+    }
+
+    #[test]
+    fn a_hastened_subject_is_due_at_once_and_again_after_a_pause() {
+        let (queue, now) = queue();
+        queue.hasten('a', Millis(1), HASTE_PAUSE);
+        assert_eq!(take(&queue, 1, now), None, "it is not in the queue");
+        queue.add('a', Millis(30_000), None);
+        (0..9).for_each(|_| queue.hasten('a', Millis(1), HASTE_PAUSE));
+        assert_eq!(take(&queue, 1, now), Some('a'));
+        (0..9).for_each(|_| queue.hasten('a', Millis(5), HASTE_PAUSE));
+        queue.finish('a', Some(Millis(30_000)), now);
+        assert_eq!([2_000, 2_001, 2_001].map(|clock| take(&queue, clock, now)), [None, Some('a'), None]);
+        queue.finish('a', Some(Millis(30_000)), now);
+        queue.hasten('a', Millis(2_500), HASTE_PAUSE);
+        assert_eq!([4_000, 4_001].map(|clock| take(&queue, clock, now)), [None, Some('a')]);
+        queue.finish('a', Some(Millis(30_000)), now);
+        queue.hasten('a', Millis(9_000), HASTE_PAUSE);
+        assert_eq!(take(&queue, 9_000, now), Some('a'), "the pause was over");
+        queue.finish('a', None, now);
+        assert_eq!(subjects(&queue), 0);
+    }
+
+    #[test]
+    fn a_hastened_subject_that_failed_does_not_wait_out_its_pause() {
+        let (queue, now) = queue();
+        queue.add('a', AT_ONCE, None);
+        assert_eq!(take(&queue, 1, now), Some('a'));
+        queue.fail('a', Retry { pause_first: Duration::from_secs(30), ..RETRY }, now);
+        queue.hasten('a', Millis(1), HASTE_PAUSE);
+        assert_eq!(take(&queue, 1, now), Some('a'));
+        queue.fail('a', RETRY, now);
+        queue.hasten('a', Millis(1), HASTE_PAUSE);
+        let later = now + Duration::from_secs(30);
+        assert_eq!((take(&queue, 2_001, now), take(&queue, 2_001, later)), (Some('a'), None));
+        queue.finish('a', None, now);
+        assert_eq!((subjects(&queue), queue.served()), (0, 0));
+    }
+
+    #[test]
+    fn a_hastened_subject_keeps_a_shorter_pause_after_a_failure() {
+        let (queue, now) = queue();
+        queue.add('a', AT_ONCE, None);
+        queue.hasten('a', Millis(1), HASTE_PAUSE);
+        assert_eq!(take(&queue, 1, now), Some('a'));
+        queue.fail('a', RETRY, now);
+        queue.hasten('a', Millis(1), HASTE_PAUSE);
+        assert_eq!((take(&queue, 1, now), take(&queue, 1, now + RETRY.pause_first)), (None, Some('a')));
     }
 
     #[test]

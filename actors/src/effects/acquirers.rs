@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 use super::caller::in_time;
 use super::calls::NoResult;
 use crate::acquirer::{
-    AccountSecrets, AccountStandings, Acquirer, AcquirerUnavailable, Connectors, LateAnswers, OpenedAccount,
+    AccountSecrets, AccountStandings, Acquirer, AcquirerUnavailable, Connector, Connectors, LateAnswers, OpenedAccount,
 };
 
 /// The time after which a trial of a secret has no answer: that of a look-up.
@@ -56,6 +56,12 @@ impl Acquirers {
         &self.0.standings
     }
 
+    /// The connector to an acquirer.
+    #[must_use]
+    pub fn connector(&self, name: AcquirerName) -> Option<Arc<dyn Connector>> {
+        self.0.connectors.get(&name).cloned()
+    }
+
     /// Tries a secret, of an account of this mode, by a call that changes nothing. Answers the acquirer's own id of the
     /// account.
     ///
@@ -67,7 +73,7 @@ impl Acquirers {
         secret: Zeroizing<String>,
         mode: AccountMode,
     ) -> Result<String, AcquirerUnavailable> {
-        let connector = self.0.connectors.get(&name).ok_or_else(|| AcquirerUnavailable::not_sent(NO_CONNECTOR))?;
+        let connector = self.connector(name).ok_or_else(|| AcquirerUnavailable::not_sent(NO_CONNECTOR))?;
         in_time(TRIAL_TIMEOUT, connector.check(secret, mode)).await
     }
 
@@ -99,7 +105,7 @@ impl Acquirers {
         if let Some(found) = open.get(&key).filter(|found| found.account == account) {
             return Ok(Arc::clone(&found.acquirer));
         }
-        let connector = self.0.connectors.get(&name).ok_or_else(|| cannot_be_asked(NO_CONNECTOR))?;
+        let connector = self.connector(name).ok_or_else(|| cannot_be_asked(NO_CONNECTOR))?;
         let secrets = read_secrets(&account, rows)?;
         let acquirer = connector.open(OpenedAccount { account: account.clone(), secrets });
         if let Some(late_answers) = self.0.late_answers.get() {

@@ -1,10 +1,15 @@
 //! Calls to acquirers and look-ups, each within its time.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 use till_domain::acquirer::AcquirerRef;
-use till_domain::ids::MerchantId;
+use till_domain::ids::{AcquirerId, MerchantId};
 use till_domain::open_call::OpenCall;
+use till_domain::records::Unreadable;
+use till_domain::time::Millis;
 
 use super::acquirers::Acquirers;
 use super::calls::{CallSources, NoResult, plan};
@@ -16,11 +21,26 @@ pub(crate) struct AcquirerCaller {
     pub(crate) acquirers: Acquirers,
     pub(crate) sources: CallSources,
     pub(crate) times: CallTimes,
+    /// The times of the last genuine notices. None is stored: after a start calls are looked up more often for a while.
+    pub(crate) last_notices: Mutex<BTreeMap<AcquirerId, Millis>>,
 }
 
 impl AcquirerCaller {
     pub(super) fn acquirer(&self, merchant: MerchantId, of: AcquirerRef) -> Result<Arc<dyn Acquirer>, NoResult> {
         self.acquirers.of(of, &self.sources.reader(merchant))
+    }
+
+    /// The time after which a call that waits for its customer is looked up.
+    pub(super) fn next_of_customer(&self, of: AcquirerRef, now: Millis) -> Duration {
+        let last = of.account_id().and_then(|id| self.last_notices.lock().get(&id).copied());
+        self.times.next_of_customer(last, now)
+    }
+
+    /// True for an open call of a merchant at this account.
+    pub(crate) fn is_open_at(&self, merchant: MerchantId, id: AcquirerId, call: OpenCall) -> Result<bool, Unreadable> {
+        let unreadable = |error: NoResult| Unreadable { reason: error.to_string() };
+        let open = self.sources.open(merchant, call).map_err(unreadable)?;
+        Ok(open.is_some_and(|open| open.acquirer().account_id() == Some(id)))
     }
 
     /// What the acquirer says of an open call whose end may depend on the decision of a person; none for another call,

@@ -71,7 +71,8 @@ impl BackgroundWork for EffectRunner {
                 self.record(merchant, command).await?;
                 self.made_calls().note(key, name, Some(MadeCall::AwaitsCustomer));
                 self.expire_overdue(merchant, &open).await?;
-                Ok(Some(self.time_after(self.caller.times.customer_asked_again)))
+                let now = self.registry.shared().clock.now();
+                Ok(Some(self.time_after(self.caller.next_of_customer(open.acquirer(), now))))
             }
             Judged::Pending => {
                 let last = match self.made_calls().find(key, name) {

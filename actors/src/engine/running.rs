@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc as blocking;
 use std::time::{Duration, Instant};
 use till_domain::command::{AdvanceClock, Idempotency, Request};
-use till_domain::ids::MerchantId;
+use till_domain::ids::{AcquirerId, MerchantId};
 use till_domain::payment::Lifetimes;
 use till_domain::records::Unreadable;
 use till_storage::commit::{BarrierVerdict, CommitStats, Committer, Submission, Urgency};
@@ -16,6 +16,7 @@ use till_storage::vault::Keyring;
 
 use super::background_loops::{BackgroundLoops, Runtimes};
 use super::thread_name::name_thread;
+use crate::acquirer::NamedCall;
 use crate::acquirer::security_codes::SecurityCodes;
 use crate::background::Pause;
 use crate::clock::{Clock, MerchantClocks};
@@ -139,7 +140,8 @@ impl Engine {
         let pause = Pause::new(options.paused);
         let SharedContext { keyring, store, .. } = registry.shared();
         let sources = CallSources { keyring: Arc::clone(keyring), security_codes, store: Arc::clone(store) };
-        let caller = Arc::new(AcquirerCaller { acquirers, sources, times: options.call_times });
+        let caller =
+            Arc::new(AcquirerCaller { acquirers, sources, times: options.call_times, last_notices: Mutex::default() });
         let advancer = Advancer {
             registry: Arc::clone(&registry),
             caller: Arc::clone(&caller),
@@ -214,6 +216,27 @@ impl Engine {
     #[must_use]
     pub fn acquirers(&self) -> &Acquirers {
         &self.advancer.caller.acquirers
+    }
+
+    /// Takes a genuine notice of an account. Only one thing of it is believed: that the call which it names is to be
+    /// looked up now. Returns false when no such call of the account is open.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when the rows of the call cannot be read.
+    pub fn take_notice(
+        &self,
+        (merchant_id, acquirer_id): (MerchantId, AcquirerId),
+        named: Option<NamedCall>,
+    ) -> Result<bool, Unreadable> {
+        let SharedContext { clock, outbox, .. } = self.registry.shared();
+        let (caller, now) = (&self.advancer.caller, clock.now());
+        caller.last_notices.lock().insert(acquirer_id, now);
+        let Some(call) = named.map(NamedCall::open_call) else { return Ok(false) };
+        let is_open = caller.is_open_at(merchant_id, acquirer_id, call)?;
+        if is_open {
+            outbox.effects.calls.hasten((merchant_id, call), now, caller.times.between_look_ups);
+        }
+        Ok(is_open)
     }
 
     /// The number of calls to acquirers that are under way.

@@ -13,6 +13,7 @@ mod heavy_calls;
 mod heavy_connections;
 mod heavy_load;
 mod heavy_loads;
+mod heavy_notices;
 mod heavy_pages;
 mod light_calls;
 mod memory;

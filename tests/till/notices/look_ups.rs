@@ -1,0 +1,132 @@
+//! What a genuine notice does: one open call of its account is looked up.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::sender::{NoticeSender, about};
+use crate::harness::{KilledOnDrop, PATIENCE, Server, Shop, Start, Wire, first_answer};
+
+const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fakes/stripe/server.py");
+/// A card whose charges are under way until the test ends them.
+const SLOW_CARD: &str = "4000990000000012";
+const MINOR: u64 = 20_000;
+/// The time in which a call that was hastened has ended: it would be looked up after a minute.
+const SOON: Duration = Duration::from_secs(10);
+
+/// A merchant whose cards are at an account at the fake of Stripe.
+struct AtFake {
+    fake: Wire,
+    server: Server,
+    shop: Shop,
+    account: NoticeSender,
+    _process: KilledOnDrop,
+    _state: TempDir,
+}
+
+impl AtFake {
+    fn start() -> AtFake {
+        let state = TempDir::new().expect("a temporary directory can be made");
+        let mut command = Command::new("python3");
+        command.args([PROGRAM, "--listen", "127.0.0.1:0", "--state"]).arg(state.path()).stdout(Stdio::piped());
+        let mut process = KilledOnDrop(command.spawn().expect("python3 can be started"));
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().expect("it is piped")).read_line(&mut line).expect("it tells its address");
+        let url = line.trim().strip_prefix("listening on ").expect("it tells its address");
+        let fake = Wire::new(url);
+        let server =
+            Start::default().with("TILL_STRIPE_URL", url).with("TILL_PUBLIC_URL", "https://till.example").server();
+        let made = control(&fake, "POST", "accounts", &json!({}));
+        control(&fake, "POST", "cards", &json!({ "number": SLOW_CARD, "outcome": { "processing_seconds": 1e9 } }));
+        let shop = server.shop_with(json!({ "name": "Shop", "currency": "THB" }));
+        let secret = "whsec_of_the_fake_0000000000".to_owned();
+        let account = json!({
+            "merchant_id": shop.merchant_id, "acquirer": "stripe", "name": "A", "secret": made["secret"],
+            "card_entry": "NUMBER", "webhook_secret": secret,
+        });
+        let acquirer_id = server.admin("add-acquirer", &account).id();
+        server.configure(&shop, "CARD", &json!({ "acquirer": acquirer_id })).ok();
+        let account = NoticeSender { acquirer_id, secret };
+        AtFake { fake, server, shop, account, _process: process, _state: state }
+    }
+
+    /// A payment whose charge is under way, and the fake's id of it.
+    fn pending(&self) -> (String, String) {
+        let session = self.shop.session_of(SLOW_CARD, MINOR);
+        let payment = self.shop.initiate(&session, MINOR, &json!({})).id();
+        let find = || self.shop.payment(&payment)["acquirer_reference"].as_str().map(str::to_owned);
+        let intent = first_answer(PATIENCE, "no intent", find, Option::is_some).expect("it is there");
+        let status = || control(&self.fake, "GET", "intents", &json!({}));
+        let is_pending = |all: &Value| {
+            let all = all.as_array().expect("a list");
+            all.iter().any(|found| found["id"] == intent.as_str() && found["status"] == "processing")
+        };
+        first_answer(PATIENCE, "it is not charged", status, is_pending);
+        (payment, intent)
+    }
+
+    fn end(&self, intent: &str) {
+        control(&self.fake, "POST", &format!("intents/{intent}/end"), &json!({ "answer": "paid" }));
+    }
+
+    /// The number of look-ups of intents.
+    fn look_ups(&self) -> u64 {
+        let requests = control(&self.fake, "GET", "requests", &json!({}));
+        let of_intents = |row: &&Value| row["method"] == "GET" && row["route"] == "/v1/payment_intents/{id}";
+        let counted = requests["counted"].as_array().expect("a list").iter().filter(of_intents);
+        counted.map(|row| row["count"].as_u64().expect("a number")).sum()
+    }
+}
+
+fn control(fake: &Wire, method: &str, path: &str, wish: &Value) -> Value {
+    let headers = [("Content-Type", "application/json")];
+    fake.send(method, &format!("/_fake/{path}"), &headers, wish.to_string().as_bytes()).ok()
+}
+
+#[test]
+fn a_genuine_notice_ends_a_pending_call_at_once() {
+    let at = AtFake::start();
+    let (payment, intent) = at.pending();
+    let (stranger, other_shop) = (at.server.shop(), about(&format!("{payment}/authorize")));
+    let own_test = NoticeSender::add(&at.server, &stranger.merchant_id, "second");
+    at.end(&intent);
+    let before = at.look_ups();
+    assert_eq!(own_test.send(&at.server, &other_shop).status, 200, "it is genuine, of another merchant");
+    thread::sleep(Duration::from_secs(1));
+    assert_eq!((at.look_ups(), &at.shop.payment(&payment)["status"]), (before, &json!("PENDING")));
+    assert_eq!(at.account.send(&at.server, &other_shop).status, 200);
+    let status = || at.shop.payment(&payment)["status"].clone();
+    first_answer(SOON, "it still waits", status, |status| status == "SUCCESSFUL");
+    let after = at.look_ups();
+    for _ in 0..3 {
+        assert_eq!(at.account.send(&at.server, &other_shop).status, 200, "doubled and late");
+    }
+    let unknown = about("pay_01h2e8kqvbfwea724h75qc655w/authorize");
+    assert_eq!(at.account.send(&at.server, &unknown).status, 200);
+    thread::sleep(Duration::from_secs(1));
+    assert_eq!((at.look_ups(), status()), (after, json!("SUCCESSFUL")));
+    assert_eq!(control(&at.fake, "GET", "charges", &json!({})).as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_thousand_notices_cause_few_look_ups_and_none_twice_at_once() {
+    let at = AtFake::start();
+    let (payment, _) = at.pending();
+    let (before, body, started) = (at.look_ups(), about(&format!("{payment}/authorize")), Instant::now());
+    thread::scope(|scope| {
+        for _ in 0..20 {
+            scope.spawn(|| (0..50).for_each(|_| assert_eq!(at.account.send(&at.server, &body).status, 200)));
+        }
+    });
+    let took = started.elapsed();
+    thread::sleep(Duration::from_secs(3));
+    let (look_ups, most) = (at.look_ups() - before, 2 + took.as_secs() / 2);
+    assert!((1..=most).contains(&look_ups), "{look_ups} in {took:?}");
+    let requests = control(&at.fake, "GET", "requests", &json!({}));
+    let at_once = requests["at_once"].as_object().expect("an object");
+    assert!(at_once.keys().all(|what| !what.contains("payment_intents")), "{at_once:?}");
+}
