@@ -10,6 +10,7 @@ mod engine;
 mod merchant;
 mod outbox;
 pub mod outgoing;
+pub mod reconciliation;
 mod removal;
 mod store;
 mod timers;

@@ -14,7 +14,9 @@ use till_domain::time::Millis;
 use super::acquirers::Acquirers;
 use super::calls::{CallSources, NoResult, plan};
 use super::times::CallTimes;
-use crate::acquirer::{Acquirer, AcquirerAnswer, AcquirerUnavailable, CallAnswer, LookedUp};
+use crate::acquirer::{
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, BalancePage, CallAnswer, ListedBalance, LookedUp,
+};
 
 /// Calls acquirers.
 pub(crate) struct AcquirerCaller {
@@ -56,6 +58,17 @@ impl AcquirerCaller {
             Ok(LookedUp::Found(answer)) => Ok(Some(answer)),
             Ok(LookedUp::NotDone) | Err(_) => Ok(None),
         }
+    }
+
+    /// A page of the acquirer's list of the money of an account.
+    pub(crate) async fn list(
+        &self,
+        merchant: MerchantId,
+        of: AcquirerRef,
+        listed: &ListedBalance,
+    ) -> Result<BalancePage, NoResult> {
+        let acquirer = self.acquirer(merchant, of)?;
+        Ok(in_time(self.times.call, acquirer.list(listed)).await?)
     }
 }
 

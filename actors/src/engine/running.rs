@@ -24,6 +24,7 @@ use crate::counts::Counts;
 use crate::effects::{AcquirerCaller, Acquirers, CallSources, CallTimes, OpenEffects};
 use crate::merchant::{Denied, Registry, Reply, Secret, SharedContext};
 use crate::outbox::Outbox;
+use crate::reconciliation::{NotReconciled, ReconciledRange, Reconciliation, Reconciliations};
 use crate::store::Store;
 use crate::timers::Advancer;
 use crate::webhooks::{WaitingDeliveries, WebhookDelivery, WebhookEndpoint, Webhooks};
@@ -101,6 +102,7 @@ pub struct Engine {
     pause: Pause,
     arbiters: Mutex<Vec<Arbiter>>,
     webhooks: Webhooks,
+    reconciliations: Reconciliations,
     runtimes: Mutex<Option<Runtimes>>,
 }
 
@@ -153,7 +155,8 @@ impl Engine {
         loops.start_calls(caller);
         let webhooks = Webhooks(loops.start_deliveries(webhooks));
         let (arbiters, runtimes) = (Mutex::new(arbiters), Mutex::new(Some(runtimes)));
-        Ok(Engine { registry, advancer, pause, arbiters, webhooks, runtimes })
+        let reconciliations = Reconciliations::default();
+        Ok(Engine { registry, advancer, pause, arbiters, webhooks, reconciliations, runtimes })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -237,6 +240,21 @@ impl Engine {
             outbox.effects.calls.hasten((merchant_id, call), now, caller.times.between_look_ups);
         }
         Ok(is_open)
+    }
+
+    /// Compares the acquirer's list of an account with Till's rows, and changes nothing. It reads for long, on the
+    /// thread that waits for it.
+    ///
+    /// # Errors
+    /// [`NotReconciled`] says why there is no result.
+    pub async fn reconcile(&self, range: ReconciledRange) -> Result<Reconciliation, NotReconciled> {
+        self.reconciliations.run(&self.advancer.caller, range).await
+    }
+
+    /// What reconciliations have found.
+    #[must_use]
+    pub const fn reconciliations(&self) -> &Reconciliations {
+        &self.reconciliations
     }
 
     /// The number of calls to acquirers that are under way.
