@@ -26,6 +26,7 @@ const GROUPS: [Group; 6] = [
             "dispute",
             "refund",
             "clock",
+            "reconcile",
             "resume",
             "reload",
             "admin-token",

@@ -1,5 +1,6 @@
 //! The commands of the program `till`.
 
+mod accounts;
 mod admin_client;
 mod archive;
 mod arguments;

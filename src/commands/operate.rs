@@ -1,5 +1,6 @@
 //! The operator's calls as commands, which follow from the declarations of `/admin`.
 
+use std::time::Duration;
 use std::{fs, io};
 
 use anyhow::Context;
@@ -8,10 +9,11 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, FromArgMatches, Subcom
 use serde_json::{Value, json};
 use till_protocol::declaration::{Argument, Declaration, ValueType};
 
+use super::accounts::accounts;
 use super::admin_client::AdminClient;
 use super::exit_code::ExitCode;
 use super::finding::{Table, keys_of_page, one_key, payments};
-use super::progress::print;
+use super::progress::{print, say};
 use crate::configuration::{Configuration, Secrets};
 use crate::endpoints::admin;
 
@@ -34,7 +36,16 @@ const SUBJECTS: [(&str, &str); 13] = [
 ];
 
 /// Commands of one word, with the calls that they make.
-const SINGLE: [(&str, &str); 2] = [("resume", "resume-effects"), ("reload", "reload")];
+const SINGLE: [(&str, &str); 3] = [("resume", RESUME), ("reload", "reload"), ("reconcile", RECONCILE)];
+
+/// The call after which people are told the accounts that are called again.
+const RESUME: &str = "resume-effects";
+
+/// The call that reads for long, and whose command fails when there are differences.
+const RECONCILE: &str = "reconcile-acquirer";
+
+/// The longest time that a reconciliation is waited for: a day.
+const RECONCILING_MAX: Duration = Duration::from_secs(86_400);
 
 /// Calls of which people are shown a table.
 const TABLES: [(&str, Table); 3] = [("find-payments", payments), ("find-key", one_key), ("list-keys", keys_of_page)];
@@ -78,7 +89,8 @@ pub(super) struct OperatorCall {
 
 /// The commands of one subject, with their verbs.
 fn commands_of(subject: &str) -> impl Iterator<Item = (&'static str, &'static Declaration)> {
-    admin::declarations().filter_map(move |declaration| {
+    let is_single = |name: &str| SINGLE.iter().any(|(_, call)| *call == name);
+    admin::declarations().filter(move |declaration| !is_single(declaration.name)).filter_map(move |declaration| {
         let (verb, object) = declaration.name.split_once('-')?;
         (object == subject || object.strip_suffix('s') == Some(subject)).then_some((verb, declaration))
     })
@@ -216,10 +228,12 @@ impl Subcommand for OperatorCall {
 }
 
 /// Makes the call and prints the answer: a bare id as it is, a table of what is found, anything else as JSON. A reload
-/// that kept a file has failed, so that the program that renewed the file notices.
+/// that kept a file has failed, so that the program that renewed the file notices, and so has a reconciliation that
+/// found differences.
 pub(super) fn operate(configuration: &Configuration, call: &OperatorCall) -> anyhow::Result<ExitCode> {
     let client = AdminClient::of(configuration, Secrets::find_admin_token(configuration)?)?;
     let OperatorCall { endpoint, idempotency_key, table, .. } = call;
+    let client = if *endpoint == RECONCILE { client.with_timeout(RECONCILING_MAX) } else { client };
     let mut body = call.body.clone();
     for name in FROM_FILES {
         if let Some(file) = body[name].as_str().map(str::to_owned) {
@@ -232,12 +246,19 @@ pub(super) fn operate(configuration: &Configuration, call: &OperatorCall) -> any
     }
     let answer = client.call_admin(endpoint, &body, idempotency_key.as_deref())?;
     let has_kept_a_file = answer["kept"].as_array().is_some_and(|kept| !kept.is_empty());
+    let has_differences = *endpoint == RECONCILE && answer["count"] != 0;
+    if *endpoint == RESUME && answer == true {
+        match accounts(&client) {
+            Ok(lines) => lines.iter().for_each(|line| say(line)),
+            Err(error) => say(&format!("resumed; the accounts at acquirers could not be listed: {error}")),
+        }
+    }
     match (answer, table) {
         (answer, Some(table)) => print(&table(&answer)),
         (Value::String(text), None) => print(&text),
         (answer, None) => print(&serde_json::to_string_pretty(&answer)?),
     };
-    Ok(if has_kept_a_file { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if has_kept_a_file || has_differences { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// The text of a file, or the next line of standard input, without the end of the line.
@@ -302,6 +323,10 @@ mod tests {
                 "update-acquirer",
             ),
             ("till acquirer remove --merchant-id mer_1 --acquirer-id acq_1", "remove-acquirer"),
+            (
+                "till reconcile --merchant-id mer_1 --acquirer-id acq_1 --from 2026-01-01 --to 2026-01-31",
+                "reconcile-acquirer",
+            ),
             ("till balance open --merchant-id mer_1", "open-balance"),
             ("till topup add --merchant-id mer_1 --amount 100", "add-topup"),
             ("till invoice charge --merchant-id mer_1 --amount 100", "charge-invoice"),

@@ -203,7 +203,7 @@ fn fit(to: &Path) -> String {
     format!(
         "{} is restored. Secrets are not part of a checkpoint: start with the same TILL_VAULT_KEY (or vault_key_file); \
          without TILL_ADMIN_TOKEN the first start makes an admin token of its own. The server starts with effects and \
-         timers paused, until `till resume`.",
+         timers paused, until `till resume`: compare accounts at acquirers before that, by `till reconcile`.",
         to.display()
     )
 }

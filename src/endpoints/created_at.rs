@@ -192,7 +192,7 @@ impl Point {
 }
 
 /// The first instant of a day, which is not at midnight where the clocks skip it.
-fn midnight(date: Date, zone: &TimeZone) -> Millis {
+pub(super) fn midnight(date: Date, zone: &TimeZone) -> Millis {
     millis(timestamp(date.to_datetime(Time::midnight()), None, zone))
 }
 
@@ -208,7 +208,8 @@ fn millis(timestamp: Option<Timestamp>) -> Millis {
     timestamp.map_or(Millis(u64::MAX), |at| Millis(u64::try_from(at.as_millisecond()).unwrap_or(0)))
 }
 
-fn date(text: &str) -> Option<Date> {
+/// A date such as `2025-04-01`.
+pub(super) fn date(text: &str) -> Option<Date> {
     let mut parts = text.split('-');
     let (year, month, day) = (digits(parts.next()?, 4)?, digits(parts.next()?, 2)?, digits(parts.next()?, 2)?);
     if parts.next().is_some() {

@@ -57,7 +57,8 @@ const ACQUIRER: Field<AcquirerName> = Field {
     parse: |value| field::one_of(&AcquirerName::WITH_ACCOUNTS, AcquirerName::name)(value),
 };
 
-const ACQUIRER_ARGUMENT: Required<AcquirerId> =
+/// The argument that names the account.
+pub(super) const ACQUIRER_ARGUMENT: Required<AcquirerId> =
     id::<AcquirerId>().required("The account (`acq_...`).").with_name("acquirer_id");
 
 const WEBHOOK_SECRET_DOCS: &str = "The secret with which the acquirer signs its notices. Without it they are refused, \
@@ -66,7 +67,8 @@ const CARD_ENTRY_DOCS: &str = "Where customers enter a card: `PAGE`, a page of t
     Till or of the shop, for accounts whose acquirer takes card numbers from servers.";
 const UNCHECKED_DOCS: &str = "True to take the secret without trying it at the acquirer; false when left out.";
 
-const ACQUIRER_NOT_FOUND: DeclaredError =
+/// The refusal of an unknown account.
+pub(super) const ACQUIRER_NOT_FOUND: DeclaredError =
     DeclaredError::new(Code::NotFound, "No merchant has this id, or no account of this merchant.");
 const NOT_TRIED: DeclaredError = DeclaredError::new(
     Code::Unavailable,

@@ -14,6 +14,7 @@ mod payment_methods;
 mod payments;
 mod payouts;
 mod pending_objects;
+mod reconciliation;
 mod refunds;
 mod reload;
 mod resume_effects;
@@ -35,7 +36,7 @@ use crate::access::Operator;
 use crate::service::Shared;
 
 /// The endpoints of `/admin` that use the service, by their files.
-const ENDPOINTS: [Endpoints<Operator>; 16] = [
+const ENDPOINTS: [Endpoints<Operator>; 17] = [
     merchants::ENDPOINTS,
     test_clock::ENDPOINTS,
     keys::ENDPOINTS,
@@ -43,6 +44,7 @@ const ENDPOINTS: [Endpoints<Operator>; 16] = [
     installations::ENDPOINTS,
     payment_methods::ENDPOINTS,
     acquirers::ENDPOINTS,
+    reconciliation::ENDPOINTS,
     balances::ENDPOINTS,
     payouts::ENDPOINTS,
     refunds::ENDPOINTS,

@@ -18,6 +18,7 @@ mod leaks;
 mod logs;
 mod metrics;
 mod owner_only;
+mod reconciliation;
 mod refused_starts;
 mod rotation;
 mod running;

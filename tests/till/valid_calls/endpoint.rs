@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::values::values_of;
 
 /// The first words in the names of endpoints that only read.
-const LOOK_UPS: [&str; 9] =
-    ["find-", "list-", "get-", "retrieve-", "check-", "discover-", "balance-", "available-", "status"];
+const LOOK_UPS: [&str; 10] =
+    ["find-", "list-", "get-", "retrieve-", "check-", "discover-", "balance-", "available-", "reconcile-", "status"];
 
 /// Optional arguments that a valid call has: of these endpoints, one of several must be given, or none can be tried.
 const ONE_OF_SEVERAL: [(&str, &str); 7] = [

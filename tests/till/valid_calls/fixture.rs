@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::endpoint::{DescribedEndpoint, object};
 use super::objects::{ASKED, OBJECTS};
-use crate::harness::{ApiAnswer, Client, Server, Shop, Start, temporary};
+use crate::harness::{ApiAnswer, Client, Server, Shop, Start, empty_acquirer, temporary};
 
 /// The packages that a server publishes.
 pub(crate) const PACKAGES: [&str; 3] = ["merchants", "sdk", "admin"];
@@ -33,9 +33,10 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// Starts a server with these settings, whose webhooks may be on this machine.
+    /// Starts a server with these settings, whose webhooks may be on this machine, and whose acquirer lists nothing.
     pub(crate) fn start(start: Start) -> Fixture {
         let (directory, [log]) = temporary(["log"]);
+        let start = start.with("TILL_STRIPE_URL", &empty_acquirer());
         let (server, shop) =
             start.with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").recording(&log).server_with_shop();
         let endpoints = PACKAGES.iter().flat_map(|package| endpoints(&server, package)).collect();

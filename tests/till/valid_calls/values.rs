@@ -24,6 +24,8 @@ fn texts_of(endpoint: &str, name: &str) -> &'static [&'static str] {
         "merchant_id" if endpoint == "add-acquirer" => &["@fresh-merchant@"],
         "merchant_id" if endpoint.contains("-acquirer") => &["@with-acquirers@"],
         "merchant_id" => &["@merchant@"],
+        "from" => &["2026-01-01"],
+        "to" if endpoint == "reconcile-acquirer" => &["2026-01-31"],
         "to" => &["=@soon@", "=0"],
         "installation_id" if matches!(endpoint, "update-installation" | "remove-installation") => {
             &["@spare-installation@"]
