@@ -1,5 +1,5 @@
-//! `POST /acquirers/{acquirer_id}/notices`: an acquirer tells that something has become of a call. Only one thing of it is
-//! believed: that the call is to be looked up now. Contract, section 21.
+//! `POST /acquirers/{acquirer_id}/notices`: an acquirer tells that something has become of a call. Only one thing of it
+//! is believed: that the call is to be looked up now. Contract, section 21.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;

@@ -52,8 +52,8 @@ impl Default for CallTimes {
 }
 
 impl CallTimes {
-    /// The time after which a call that waits for its customer is looked up, when the account's last genuine notice came
-    /// at some time.
+    /// The time after which a call that waits for its customer is looked up, when the account's last genuine notice
+    /// came at some time.
     pub(super) fn next_of_customer(&self, last_notice_at: Option<Millis>, now: Millis) -> Duration {
         let age = last_notice_at.map(|at| Duration::from_millis(now.0.saturating_sub(at.0)));
         let is_told = age.is_some_and(|age| age < self.notices_trusted);

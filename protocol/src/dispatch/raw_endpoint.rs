@@ -1,4 +1,5 @@
-//! Raw endpoints: other programs post there, without a key, bodies in a form of their own, such as notices of acquirers.
+//! Raw endpoints: other programs post there, without a key, bodies in a form of their own, such as notices of
+//! acquirers.
 
 use actix_web::http::header::HeaderMap;
 
