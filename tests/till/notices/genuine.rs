@@ -1,5 +1,7 @@
 //! Judging: a notice is genuine by the secret of its account, and all others are refused alike.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::sender::{NoticeSender, about};
@@ -13,7 +15,7 @@ fn notices(server: &Server, result: &str) -> Option<f64> {
 }
 
 /// An answer without what differs from request to request.
-fn alike(answer: RawAnswer) -> (u16, Vec<(String, String)>, Vec<u8>) {
+fn alike(answer: RawAnswer) -> (u16, BTreeSet<(String, String)>, Vec<u8>) {
     let differs = |name: &str| name == "x-request-id" || name == "date";
     (answer.status, answer.headers.into_iter().filter(|(name, _)| !differs(name)).collect(), answer.body)
 }

@@ -58,14 +58,15 @@ impl AtFake {
     fn pending(&self) -> (String, String) {
         let session = self.shop.session_of(SLOW_CARD, MINOR);
         let payment = self.shop.initiate(&session, MINOR, &json!({})).id();
-        let find = || self.shop.payment(&payment)["acquirer_reference"].as_str().map(str::to_owned);
-        let intent = first_answer(PATIENCE, "no intent", find, Option::is_some).expect("it is there");
-        let status = || control(&self.fake, "GET", "intents", &json!({}));
-        let is_pending = |all: &Value| {
-            let all = all.as_array().expect("a list");
-            all.iter().any(|found| found["id"] == intent.as_str() && found["status"] == "processing")
+        let find = || {
+            let intents = control(&self.fake, "GET", "intents", &json!({}));
+            let is_charged = |found: &&Value| {
+                found["metadata"]["till_payment"] == payment.as_str() && found["status"] == "processing"
+            };
+            let found = intents.as_array().expect("a list").iter().find(is_charged)?;
+            found["id"].as_str().map(str::to_owned)
         };
-        first_answer(PATIENCE, "it is not charged", status, is_pending);
+        let intent = first_answer(PATIENCE, "it is not charged", find, Option::is_some).expect("it is there");
         (payment, intent)
     }
 
