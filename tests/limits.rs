@@ -24,6 +24,8 @@ const ENTRIES: &[Entry] = &[
     ("a call that is worked on", "256 for each", "protocol/src/dispatch/call_limits.rs", "CHANGES_PER_THREAD", 1),
     ("calls to acquirers", "1,024 in", "actors/src/effects/runner.rs", "SERVED_MAX", 1),
     ("calls to acquirers", "256 of", "actors/src/outbox/effect_queue.rs", "CALLS_OF_MERCHANT_MAX", 1),
+    ("calls to acquirers", "32 of", "actors/src/effects/account_lane.rs", "CALLS_OF_ACCOUNT_MAX", 1),
+    ("calls to acquirers", "512 of", "actors/src/effects/account_lanes.rs", "CALLS_OF_ACCOUNTS_MAX", 1),
     ("a live merchant", "1,024 rows", "actors/src/merchant/staged.rs", "KEPT_ROWS_MAX", 1),
     ("bytes of a body", "64 KiB", "protocol/src/dispatch/body.rs", "PIPELINE_WITHOUT_KEY_BYTES_MAX", KIB),
     ("bytes of a body", "30 s", "protocol/src/dispatch/body.rs", "ARRIVAL_MAX", 1_000),

@@ -19,7 +19,10 @@ pub mod webhooks;
 pub use acquirer::security_codes;
 pub use clock::MerchantClocks;
 pub use counts::{ActionStep, Counts, PaymentCounts, RecordCounts, RemovedRows};
-pub use effects::{AGES_SECONDS, Acquirers, CallTimes, DecidedCalls, OldestOpen, OpenEffects, call_kinds};
+pub use effects::{
+    AGES_SECONDS, AccountLanes, AccountStanding, Acquirers, CallStatistics, CallTimes, DecidedCalls, OldestOpen,
+    OpenEffects, call_kinds,
+};
 pub use engine::{Dependencies, Engine, EngineOptions, Silent, StartError, name_thread};
 pub use merchant::{Answered, Denied, FailedOutcome, Reply, Secret};
 pub use removal::EXPIRY_PAUSE;

@@ -7,7 +7,7 @@ use crate::customer::{CardRef, Contact, CustomerFields, CustomerRef};
 use crate::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
 use crate::dispute::DisputeOutcome;
 use crate::effect::Timer;
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureCode};
 use crate::ids::{
     AcquirerId, CheckoutId, DisputeId, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId,
     PayoutId, PlanId, RefundId, SessionId, TokenId, UserId, WebhookEventId, WebhookId,
@@ -122,8 +122,8 @@ pub enum Command {
     InitiatePayment(InitiatePayment),
     /// Record what the acquirer has prepared for a payment. Answered with [`crate::event::Answer::Changed`].
     RecordPreparation(PaymentId, Preparation),
-    /// Fail a payment for whose authorization nothing was sent within [`crate::payment::UNSENT_LIFETIME_SECONDS`].
-    FailUnsent(PaymentId),
+    /// Fail a payment for whose authorization nothing was sent in time.
+    FailUnsent(UnsentPayment),
     /// Record the acquirer's answer to an authorization.
     RecordAuthorization(PaymentId, AuthorizationResult),
     /// Capture the authorized amount, or a part of it. Answered with [`crate::event::Answer::Changed`], as the next
@@ -804,6 +804,17 @@ pub struct SendPayout {
     pub external_id: Option<ExternalId>,
     /// The merchant's description of it.
     pub description: Option<Description>,
+}
+
+/// Fail a payment for whose authorization nothing was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnsentPayment {
+    /// The payment.
+    pub payment_id: PaymentId,
+    /// The reason for which nothing was sent.
+    pub code: FailureCode,
+    /// The payment fails when its authorization was opened by this instant.
+    pub opened_by: Millis,
 }
 
 /// Record the acquirer's answer to a capture, a void or a reversal.

@@ -79,6 +79,21 @@ impl EffectKind {
     pub const fn is_authorization(self) -> bool {
         matches!(self, EffectKind::Authorize | EffectKind::AuthorizePrepared)
     }
+
+    /// True for a void or a refund: money or its reservation goes back to the customer.
+    #[must_use]
+    pub const fn gives_back(self) -> bool {
+        match self {
+            EffectKind::Void
+            | EffectKind::Reverse
+            | EffectKind::Refund(_)
+            | EffectKind::VoidLate
+            | EffectKind::RefundLate => true,
+            EffectKind::Authorize | EffectKind::AuthorizePrepared | EffectKind::Capture | EffectKind::CancelAction => {
+                false
+            }
+        }
+    }
 }
 
 /// A decision that becomes due. Ordered by time, so that a merchant's first timer is its next.

@@ -17,9 +17,6 @@ use crate::time::{DAY_MILLIS, Millis};
 /// The time for which a payment may wait for the acquirer's answer before it expires: an hour.
 pub const PENDING_LIFETIME_SECONDS: u64 = 3_600;
 
-/// The time for which an authorization may wait until it is sent to the acquirer: a minute. Its payment fails then.
-pub const UNSENT_LIFETIME_SECONDS: u64 = 60;
-
 /// The time after which an authorization lapses: seven days, as card schemes allow.
 pub const AUTHORIZATION_LIFETIME_SECONDS: u64 = 7 * 86_400;
 

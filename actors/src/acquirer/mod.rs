@@ -6,7 +6,6 @@ mod connector;
 mod reference;
 mod requests;
 pub mod security_codes;
-mod standings;
 
 pub use balance::{BalanceChange, BalancePage, ListedBalance};
 pub use calls::{
@@ -19,5 +18,4 @@ pub use requests::{
     AcquirerCall, AuthorizeRequest, CancelRequest, EvidenceRequest, FollowUpRequest, Instrument, PayoutRequest,
     ReturnPath,
 };
-pub use standings::{AccountStanding, AccountStandings};
 pub use till_domain::preparation::Preparation;

@@ -1,7 +1,8 @@
 //! A queue of background work: the subjects that wait until they are due, that are being served, and that failed.
 //!
 //! Subjects may belong to lanes, such as the calls of one merchant. Of a lane at most a part is served at once: what is
-//! due beyond that waits for its lane, and takes none of the places of other lanes.
+//! due beyond that waits for its lane, and takes none of the places of other lanes. A subject outside of all lanes
+//! waits for none.
 
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,6 +87,8 @@ struct SubjectEntry<P> {
     progress: SubjectState,
     /// The pause after the last failure.
     pause: Duration,
+    /// False when it belongs to no lane.
+    has_lane: bool,
     prepared: Option<P>,
     /// The instant at which it became or becomes due since somebody asked for it.
     hastened: Option<Millis>,
@@ -135,6 +138,21 @@ impl<S: Copy + Ord, P> WorkQueue<S, P> {
     pub(crate) fn hasten(&self, subject: S, now: Millis, pause: Duration) {
         self.state.lock().hasten(subject, now, pause);
         self.changed.notify_one();
+    }
+
+    /// Adds a subject as [`WorkQueue::add`] does. It belongs to no lane.
+    pub(crate) fn add_outside_lanes(&self, subject: S, due: Millis, prepared: Option<P>) {
+        let mut state = self.state.lock();
+        state.add(subject, due, prepared);
+        state.exclude(subject);
+        self.changed.notify_one();
+    }
+
+    /// A subject that is being served belongs to no lane from now on.
+    pub(crate) fn leave_lane(&self, subject: S) {
+        if self.state.lock().exclude(subject) {
+            self.changed.notify_one();
+        }
     }
 
     /// Takes the next subject that is due, with that instant and the data prepared for it, unless `served_max` are
@@ -195,8 +213,8 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
     fn add(&mut self, subject: S, due: Millis, prepared: Option<P>) {
         let Some(entry) = self.entries.get_mut(&subject) else {
             let progress = self.waiting.push(subject, due);
-            let (since, pause) = (Instant::now(), Duration::ZERO);
-            let entry = SubjectEntry { since, due, progress, pause, prepared, hastened: None };
+            let (since, pause, has_lane) = (Instant::now(), Duration::ZERO, self.lanes.is_some());
+            let entry = SubjectEntry { since, due, progress, pause, has_lane, prepared, hastened: None };
             self.entries.insert(subject, entry);
             return;
         };
@@ -244,7 +262,7 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
             let waiting = *self.waiting.by_due.first().filter(|(due, _, _)| *due <= clock)?;
             self.waiting.by_due.pop_first();
             let entry = self.entries.get_mut(&waiting.2)?;
-            if enter_lane(self.lanes, &mut self.busy, waiting) {
+            if !entry.has_lane || enter_lane(self.lanes, &mut self.busy, waiting) {
                 entry.progress = SubjectState::Served(None);
                 self.served += 1;
                 return Some((waiting.2, entry.due, entry.prepared.take()));
@@ -253,24 +271,47 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
         }
     }
 
-    /// Ends the service of a subject: the first that waits for its lane goes on.
-    fn leave_lane(&mut self, subject: S) {
+    /// Takes a subject out of its lane; true when it was being served there.
+    fn exclude(&mut self, subject: S) -> bool {
+        let Some(entry) = self.entries.get_mut(&subject).filter(|entry| entry.has_lane) else { return false };
+        entry.has_lane = false;
+        let is_served = matches!(entry.progress, SubjectState::Served(_));
+        if is_served {
+            self.leave_lane(subject);
+        }
+        is_served
+    }
+
+    /// Ends the service of a subject.
+    fn end(&mut self, subject: S, had_lane: bool) {
         self.served -= 1;
+        if had_lane {
+            self.leave_lane(subject);
+        }
+    }
+
+    /// The first that waits for a subject's lane goes on.
+    fn leave_lane(&mut self, subject: S) {
         let Some(lanes) = self.lanes else { return };
         let lane_of = (lanes.lane_of)(subject);
         let Some(lane) = self.busy.get_mut(&lane_of) else { return };
         lane.served -= 1;
-        if let Some(first) = lane.held.pop_first() {
+        while let Some(first) = lane.held.pop_first() {
             self.waiting.by_due.insert(first);
-            self.entries.entry(first.2).and_modify(|entry| entry.progress = SubjectState::Waiting(first.1));
-        } else if lane.served == 0 {
+            let Some(entry) = self.entries.get_mut(&first.2) else { continue };
+            entry.progress = SubjectState::Waiting(first.1);
+            if entry.has_lane {
+                return;
+            }
+        }
+        if lane.served == 0 {
             self.busy.remove(&lane_of);
         }
     }
 
     fn finish(&mut self, subject: S, next: Option<Millis>, now: Instant) {
         let Some(entry) = self.entries.get_mut(&subject) else { return };
-        let SubjectState::Served(again) = entry.progress else { return };
+        let (SubjectState::Served(again), has_lane) = (entry.progress, entry.has_lane) else { return };
         match earliest(again, next) {
             Some(due) => {
                 // What was added meanwhile is new. Otherwise the same work goes on.
@@ -280,7 +321,7 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
             }
             None => _ = self.entries.remove(&subject),
         }
-        self.leave_lane(subject);
+        self.end(subject, has_lane);
     }
 
     fn fail(&mut self, subject: S, retry: Retry, now: Instant) {
@@ -288,11 +329,12 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
         if let SubjectState::Served(Some(again)) = entry.progress {
             entry.due = entry.due.min(again);
         }
+        let has_lane = entry.has_lane;
         entry.pause = (entry.pause * 2).clamp(retry.pause_first, retry.pause_max);
         let again = now + entry.pause;
         entry.progress = SubjectState::Failed(again);
         self.failed.insert((again, subject));
-        self.leave_lane(subject);
+        self.end(subject, has_lane);
     }
 }
 
@@ -419,6 +461,33 @@ mod tests {
         assert_eq!([0; 3].map(|clock| take(&queue, clock, later)), [Some('B'), Some('b'), None]);
         ['b', 'B'].into_iter().for_each(|subject| queue.finish(subject, None, now));
         assert_eq!((subjects(&queue), queue.served()), (0, 0));
+    }
+
+    #[test]
+    fn a_subject_outside_of_all_lanes_waits_for_none() {
+        let (queue, now) = (queue_of_lanes(), Instant::now());
+        ['a', 'b', 'c'].into_iter().for_each(|subject| queue.add(subject, AT_ONCE, None));
+        queue.add_outside_lanes('d', AT_ONCE, None);
+        assert_eq!([0; 3].map(|clock| take(&queue, clock, now)), [Some('a'), Some('d'), None]);
+        queue.leave_lane('a');
+        assert_eq!([0; 2].map(|clock| take(&queue, clock, now)), [Some('b'), None], "its place is free");
+        queue.finish('a', Some(AT_ONCE), now);
+        queue.finish('d', None, now);
+        assert_eq!([0; 2].map(|clock| take(&queue, clock, now)), [Some('a'), None], "it stays outside");
+        queue.finish('b', None, now);
+        assert_eq!(take(&queue, 0, now), Some('c'));
+        ['a', 'c'].into_iter().for_each(|subject| queue.finish(subject, None, now));
+        assert_eq!((subjects(&queue), queue.served(), queue.state.lock().busy.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn a_subject_that_leaves_its_lane_while_it_waits_holds_back_no_other() {
+        let (queue, now) = (queue_of_lanes(), Instant::now());
+        ['a', 'b', 'c'].into_iter().for_each(|subject| queue.add(subject, AT_ONCE, None));
+        assert_eq!([0; 2].map(|clock| take(&queue, clock, now)), [Some('a'), None]);
+        queue.add_outside_lanes('b', AT_ONCE, None);
+        queue.finish('a', None, now);
+        assert_eq!([0; 2].map(|clock| take(&queue, clock, now)), [Some('b'), Some('c')]);
     }
 
     #[test]

@@ -40,6 +40,11 @@ pub(crate) trait BackgroundWork: Send + Sync + 'static {
         Self::RETRY
     }
 
+    /// True for an error of which the log tells.
+    fn is_told(_error: &WorkError) -> bool {
+        true
+    }
+
     /// Logs that a subject could not be served and is tried again.
     fn warn(subject: Self::Subject, reason: &str);
 }
@@ -97,7 +102,9 @@ impl<W: BackgroundWork> ServeAttempt<W> {
         match served {
             Ok(next) => self.queue.finish(self.subject, next, Instant::now()),
             Err(reason) => {
-                W::warn(self.subject, &reason.to_string());
+                if W::is_told(&reason) {
+                    W::warn(self.subject, &reason.to_string());
+                }
                 self.queue.fail(self.subject, W::retry(&reason), Instant::now());
             }
         }

@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 use super::caller::in_time;
 use super::calls::NoResult;
 use crate::acquirer::{
-    AccountSecrets, AccountStandings, Acquirer, AcquirerUnavailable, Connector, Connectors, LateAnswers, OpenedAccount,
+    AccountSecrets, Acquirer, AcquirerUnavailable, Connector, Connectors, LateAnswers, OpenedAccount,
 };
 
 /// The time after which a trial of a secret has no answer: that of a look-up.
@@ -33,7 +33,6 @@ struct Shared {
     connectors: Connectors,
     open: Mutex<BTreeMap<(MerchantId, AcquirerId), Open>>,
     late_answers: OnceLock<LateAnswers>,
-    standings: AccountStandings,
 }
 
 /// An account that was opened as its row was then.
@@ -46,14 +45,8 @@ impl Acquirers {
     /// The sandbox, and the connectors to all others.
     #[must_use]
     pub fn new(sandbox: Arc<dyn Acquirer>, connectors: Connectors) -> Acquirers {
-        let (open, late_answers, standings) = (Mutex::default(), OnceLock::new(), AccountStandings::default());
-        Acquirers(Arc::new(Shared { sandbox, connectors, open, late_answers, standings }))
-    }
-
-    /// What this process knows of accounts.
-    #[must_use]
-    pub fn standings(&self) -> &AccountStandings {
-        &self.0.standings
+        let (open, late_answers) = (Mutex::default(), OnceLock::new());
+        Acquirers(Arc::new(Shared { sandbox, connectors, open, late_answers }))
     }
 
     /// The connector to an acquirer.
@@ -80,6 +73,11 @@ impl Acquirers {
     /// Closes an account that was removed.
     pub fn close(&self, merchant_id: MerchantId, id: AcquirerId) {
         self.0.open.lock().remove(&(merchant_id, id));
+    }
+
+    /// The mode of an account that was opened; that with the lower rate of another.
+    pub(crate) fn mode_of(&self, merchant_id: MerchantId, id: AcquirerId) -> AccountMode {
+        self.0.open.lock().get(&(merchant_id, id)).map_or(AccountMode::Test, |open| open.account.mode)
     }
 
     /// Registers the receiver of late answers, of accounts that are opened later, too.

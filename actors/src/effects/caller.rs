@@ -1,22 +1,26 @@
-//! Calls to acquirers and look-ups, each within its time.
+//! Calls to acquirers and look-ups, each within its time, counted, and heard by the lane of its account.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use till_domain::acquirer::AcquirerRef;
+use till_domain::acquirer::{AcquirerName, AcquirerRef};
 use till_domain::ids::{AcquirerId, MerchantId};
 use till_domain::open_call::OpenCall;
 use till_domain::records::Unreadable;
 use till_domain::time::Millis;
 
+use super::account_lanes::{AccountLanes, LanePermit};
 use super::acquirers::Acquirers;
+use super::call_statistics::{CallStatistics, CallWord, CountedAnswer};
 use super::calls::{CallSources, NoResult, plan};
 use super::times::CallTimes;
 use crate::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, BalancePage, CallAnswer, ListedBalance, LookedUp,
+    Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, BalancePage, CallAnswer, ListedBalance, LookedUp,
+    NamedCall, Prepared, UnansweredOutcome,
 };
+use crate::clock::Clock;
 
 /// Calls acquirers.
 pub(crate) struct AcquirerCaller {
@@ -25,6 +29,18 @@ pub(crate) struct AcquirerCaller {
     pub(crate) times: CallTimes,
     /// The times of the last genuine notices. None is stored: after a start calls are looked up more often for a while.
     pub(crate) last_notices: Mutex<BTreeMap<AcquirerId, Millis>>,
+    pub(crate) lanes: Arc<AccountLanes>,
+    pub(crate) statistics: CallStatistics,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// An acquirer that is asked now.
+pub(super) struct AskedAcquirer<'a> {
+    pub(super) caller: &'a AcquirerCaller,
+    pub(super) acquirer: &'a dyn Acquirer,
+    pub(super) name: AcquirerName,
+    /// The permit of its account; none for the sandbox.
+    pub(super) permit: Option<&'a LanePermit>,
 }
 
 impl AcquirerCaller {
@@ -53,8 +69,9 @@ impl AcquirerCaller {
         if !planned.may_await_decision {
             return Ok(None);
         }
-        let acquirer = self.acquirer(merchant, open.acquirer())?;
-        match in_time(self.times.look_up, acquirer.look_up(&planned.call)).await {
+        let (name, acquirer) = (open.acquirer().name(), &*self.acquirer(merchant, open.acquirer())?);
+        let asked = AskedAcquirer { caller: self, acquirer, name, permit: None };
+        match asked.look_up(planned.name, &planned.call).await {
             Ok(LookedUp::Found(answer)) => Ok(Some(answer)),
             Ok(LookedUp::NotDone) | Err(_) => Ok(None),
         }
@@ -69,6 +86,47 @@ impl AcquirerCaller {
     ) -> Result<BalancePage, NoResult> {
         let acquirer = self.acquirer(merchant, of)?;
         Ok(in_time(self.times.call, acquirer.list(listed)).await?)
+    }
+}
+
+impl AskedAcquirer<'_> {
+    pub(super) async fn prepare(&self, name: NamedCall, call: &AcquirerCall) -> Result<Prepared, AcquirerUnavailable> {
+        self.ask(name, CallWord::Prepare, self.caller.times.call, self.acquirer.prepare(call)).await
+    }
+
+    pub(super) async fn act(&self, name: NamedCall, call: AcquirerCall) -> Result<CallAnswer, AcquirerUnavailable> {
+        let word = CallWord::from(&call);
+        self.ask(name, word, self.caller.times.call, self.acquirer.act(call)).await
+    }
+
+    pub(super) async fn look_up(&self, name: NamedCall, call: &AcquirerCall) -> Result<LookedUp, AcquirerUnavailable> {
+        self.ask(name, CallWord::LookUp, self.caller.times.look_up, self.acquirer.look_up(call)).await
+    }
+
+    /// The answer, unless it takes too long.
+    async fn ask<T: CountedAnswer>(
+        &self,
+        name: NamedCall,
+        word: CallWord,
+        time: Duration,
+        answer: AcquirerAnswer<'_, T>,
+    ) -> Result<T, AcquirerUnavailable> {
+        let asked_at = Instant::now();
+        let answer = in_time(time, answer).await;
+        if let Some((outcome, heard)) = answer.counted() {
+            self.caller.statistics.count(self.name, word, outcome, asked_at.elapsed());
+            if let Some(permit) = self.permit {
+                permit.hear(heard, self.caller.clock.now());
+            }
+        }
+        if let Err(error) = &answer
+            && error.outcome == UnansweredOutcome::Mismatch
+        {
+            self.caller.statistics.count_mismatch();
+            tracing::error!(acquirer = self.name.name(), reference = %name.reference(), call = word.name(),
+                reason = error.reason, "an acquirer's answer is about something else: call the acquirer");
+        }
+        answer
     }
 }
 

@@ -1,6 +1,9 @@
 //! Effects: calls to acquirers that must happen. Each is looked up before it is made again, and its result is recorded.
 
+mod account_lane;
+mod account_lanes;
 mod acquirers;
+mod call_statistics;
 mod calls;
 mod caller;
 mod decided_calls;
@@ -9,7 +12,10 @@ mod open;
 mod runner;
 mod times;
 
+pub use account_lane::AccountStanding;
+pub use account_lanes::AccountLanes;
 pub use acquirers::Acquirers;
+pub use call_statistics::CallStatistics;
 pub(crate) use caller::AcquirerCaller;
 pub(crate) use calls::CallSources;
 pub use calls::call_kinds;

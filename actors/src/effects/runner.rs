@@ -4,19 +4,24 @@
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use till_domain::command::{AuthorizationResult, Command};
+use till_domain::acquirer::{AccountState, AcquirerRef};
+use till_domain::command::{AuthorizationResult, Command, UnsentPayment};
 use till_domain::effect::EffectId;
 use till_domain::event::Answer;
-use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::failure::FailureCode;
+use till_domain::ids::{AcquirerId, MerchantId, PaymentId};
 use till_domain::open_call::OpenCall;
-use till_domain::payment::{Payment, PaymentStatus, UNSENT_LIFETIME_SECONDS};
+use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{Payments, Rows};
 use till_domain::session::Instrument;
 use till_domain::time::Millis;
 use tracing::field::display;
 
-use super::caller::{AcquirerCaller, in_time};
+use super::account_lane::WaitingCall;
+use super::account_lanes::LanePermit;
+use super::caller::{AcquirerCaller, AskedAcquirer};
 use super::calls::{Judged, NoResult, OpenRows, PlannedCall, plan};
+use super::times::after;
 use crate::acquirer::{
     Acquirer, AcquirerCall, CallAnswer, LookedUp, NamedCall, PaymentStep, Prepared, UnansweredOutcome,
 };
@@ -24,13 +29,15 @@ use crate::background::{AT_ONCE, BackgroundWork, Retry, Served, WorkError};
 use crate::merchant::{Admission, Registry, SharedContext};
 use crate::outbox::{MadeCall, MadeCalls, PreparedCall};
 
-/// The longest pause before an authorization that could not be sent is tried again, so that it fails in time.
-const UNSENT_PAUSE_MAX: Duration = Duration::from_secs(5);
-
-/// The reason why an authorization of which nothing was sent has no result yet.
+/// The reason why a call has no result yet, and how it is tried again.
 #[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-struct Unsent(NoResult);
+#[error("{reason}")]
+struct TriedAgain {
+    reason: NoResult,
+    pause_max: Duration,
+    /// False for a call of which the log says nothing: it tells the states of accounts, and not their calls.
+    is_told: bool,
+}
 
 /// Carries open effects out.
 pub(crate) struct EffectRunner {
@@ -52,7 +59,20 @@ impl BackgroundWork for EffectRunner {
             None => self.caller.sources.open(merchant, call)?,
         };
         let Some(open) = open else { return self.close(key) };
-        let (name, judged) = match self.answer(key, &open).await {
+        let acquirer = match self.caller.acquirer(merchant, open.acquirer()) {
+            Ok(acquirer) => acquirer,
+            Err(error) => return self.without_result(key, &open, error).await,
+        };
+        let permit = match open.acquirer() {
+            AcquirerRef::Sandbox => None,
+            AcquirerRef::Account(_, id) => match self.enter_lane(id, key, &open) {
+                Some(permit) => Some(permit),
+                None => return self.wait(key, &open).await,
+            },
+        };
+        let (caller, name) = (&*self.caller, open.acquirer().name());
+        let asked = AskedAcquirer { caller, acquirer: &*acquirer, name, permit: permit.as_ref() };
+        let (name, judged) = match self.answer(&asked, key, &open).await {
             Ok(answered) => answered,
             Err(error) => return self.without_result(key, &open, error).await,
         };
@@ -91,7 +111,12 @@ impl BackgroundWork for EffectRunner {
     }
 
     fn retry(error: &WorkError) -> Retry {
-        if error.is::<Unsent>() { Retry { pause_max: UNSENT_PAUSE_MAX, ..Self::RETRY } } else { Self::RETRY }
+        let Some(TriedAgain { pause_max, .. }) = error.downcast_ref() else { return Self::RETRY };
+        Retry { pause_first: Self::RETRY.pause_first.min(*pause_max), pause_max: *pause_max }
+    }
+
+    fn is_told(error: &WorkError) -> bool {
+        error.downcast_ref().is_none_or(|TriedAgain { is_told, .. }| *is_told)
     }
 
     fn warn((merchant_id, call): (MerchantId, OpenCall), reason: &str) {
@@ -109,8 +134,12 @@ impl BackgroundWork for EffectRunner {
 
 impl EffectRunner {
     /// Finds or makes the call of an open effect, and judges its answer.
-    async fn answer(&self, key: (MerchantId, OpenCall), open: &OpenRows) -> Result<(NamedCall, Judged), NoResult> {
-        let acquirer = &*self.caller.acquirer(key.0, open.acquirer())?;
+    async fn answer(
+        &self,
+        asked: &AskedAcquirer<'_>,
+        key: (MerchantId, OpenCall),
+        open: &OpenRows,
+    ) -> Result<(NamedCall, Judged), NoResult> {
         let (kind, planned) = plan(&self.caller.sources, key.0, open)?;
         let PlannedCall { name, call, unless_made, may_await_decision: _ } = planned;
         let made = self.made_calls().find(key, name);
@@ -120,21 +149,21 @@ impl EffectRunner {
         };
         if unless_made.is_none()
             && let Some((payment, false)) = open.authorized()
-            && let Some(judged) = self.prepare(acquirer, &call, key, payment.id).await?
+            && let Some(judged) = self.prepare(asked, &call, key, (name, payment.id)).await?
         {
             return Ok((name, judged));
         }
         if made.is_some() || unless_made.is_some() {
-            if let LookedUp::Found(answer) = in_time(self.caller.times.look_up, acquirer.look_up(&call)).await? {
+            if let LookedUp::Found(answer) = asked.look_up(name, &call).await? {
                 return judge(answer);
             }
-            if self.may_be_on_its_way(acquirer, made) {
+            if self.may_be_on_its_way(asked.acquirer, made) {
                 return Err(NoResult::MayBeOnItsWay);
             }
         }
         match unless_made {
             Some(command) => Ok((name, Judged::Ended(command))),
-            None => judge(self.act(acquirer, call, key, name, made).await?),
+            None => judge(self.act(asked, call, key, name, made).await?),
         }
     }
 
@@ -142,12 +171,12 @@ impl EffectRunner {
     /// that needs a preparation and has none was never made, by an earlier process either.
     async fn prepare(
         &self,
-        acquirer: &dyn Acquirer,
+        asked: &AskedAcquirer<'_>,
         call: &AcquirerCall,
         key: (MerchantId, OpenCall),
-        payment_id: PaymentId,
+        (name, payment_id): (NamedCall, PaymentId),
     ) -> Result<Option<Judged>, NoResult> {
-        let prepared = in_time(self.caller.times.call, acquirer.prepare(call)).await;
+        let prepared = asked.prepare(name, call).await;
         if !matches!(prepared, Ok(Prepared::Nothing)) {
             self.made_calls().forget(key);
         }
@@ -173,7 +202,7 @@ impl EffectRunner {
     /// Makes a call. From before it until its result is recorded it counts as made, whatever becomes of it.
     async fn act(
         &self,
-        acquirer: &dyn Acquirer,
+        asked: &AskedAcquirer<'_>,
         call: AcquirerCall,
         key: (MerchantId, OpenCall),
         name: NamedCall,
@@ -181,7 +210,7 @@ impl EffectRunner {
     ) -> Result<CallAnswer, NoResult> {
         let note = |made| self.made_calls().note(key, name, made);
         note(Some(MadeCall::Unanswered(Instant::now())));
-        let answer = in_time(self.caller.times.call, acquirer.act(call)).await;
+        let answer = asked.act(name, call).await;
         match answer.as_ref().map_err(|error| error.outcome) {
             Ok(_) => {}
             Err(UnansweredOutcome::Unknown | UnansweredOutcome::Mismatch) => {
@@ -204,38 +233,95 @@ impl EffectRunner {
     }
 
     fn time_after(&self, pause: Duration) -> Millis {
-        self.registry.shared().clock.now().plus_seconds(pause.as_secs())
+        after(self.registry.shared().clock.now(), pause)
     }
 
     /// Ends the work of a call that is not open any more.
     fn close(&self, key: (MerchantId, OpenCall)) -> Served {
         let (merchant, call) = key;
         self.made_calls().forget(key);
+        self.caller.lanes.forget(key);
         if let OpenCall::Payment(EffectId { payment_id, refund_id: _ }) = call {
             self.forget_security_code(self.caller.sources.reader(merchant).get::<Payments>(payment_id)?.as_ref());
         }
         Ok(None)
     }
 
-    /// The call stays open, unless its payment has waited for too long.
-    async fn without_result(&self, key: (MerchantId, OpenCall), open: &OpenRows, error: NoResult) -> Served {
-        let (merchant, _) = key;
-        self.expire_overdue(merchant, open).await?;
-        let (NoResult::NotSent(_), OpenRows::Payment(effect, payment)) = (&error, open) else {
-            return Err(error.into());
-        };
-        let name = NamedCall::first(payment.id, PaymentStep::Authorize);
-        if !effect.kind.is_authorization() || self.made_calls().find(key, name).is_some() {
-            return Err(error.into());
+    /// A permit of an account to make an open call; without one the call waits.
+    fn enter_lane(&self, id: AcquirerId, key: (MerchantId, OpenCall), open: &OpenRows) -> Option<LanePermit> {
+        self.registry.shared().outbox.effects.calls.leave_lane(key);
+        self.caller.lanes.enter(id, self.waiting_call(id, key, open), Instant::now())
+    }
+
+    fn waiting_call(&self, id: AcquirerId, key: (MerchantId, OpenCall), open: &OpenRows) -> WaitingCall {
+        let mode = self.caller.acquirers.mode_of(key.0, id);
+        WaitingCall { key, mode, opened_at: open.opened_at(), gives_back: open.gives_back() }
+    }
+
+    /// The call waits for the lane of its account, which queues it again. Until then it is looked at from time to time,
+    /// and fails or expires as one that is made.
+    async fn wait(&self, key: (MerchantId, OpenCall), open: &OpenRows) -> Served {
+        self.expire_overdue(key.0, open).await?;
+        let looked_at = self.time_after(self.caller.times.probe_max);
+        let Some((payment_id, fails_at)) = self.unsent(key, open) else { return Ok(Some(looked_at)) };
+        if self.fail_unsent(key.0, open, payment_id, fails_at).await? {
+            return Ok(Some(AT_ONCE));
         }
-        let fails_at = effect.opened_at.plus_seconds(UNSENT_LIFETIME_SECONDS);
-        if fails_at <= self.registry.shared().clocks.now(merchant) {
-            let fail = Command::FailUnsent(payment.id);
-            if self.registry.carry_out(merchant, fail, Admission::Always).await? == Answer::Changed(true) {
+        let is_over = fails_at <= self.registry.shared().clock.now();
+        Ok(Some(if is_over { looked_at } else { fails_at.min(looked_at) }))
+    }
+
+    /// The call stays open, unless its payment has waited for too long.
+    async fn without_result(&self, key: (MerchantId, OpenCall), open: &OpenRows, reason: NoResult) -> Served {
+        let AcquirerCaller { times, lanes, .. } = &*self.caller;
+        let (account, is_unreadable) = (open.acquirer().account_id(), matches!(reason, NoResult::Unreadable(_)));
+        if let Some(id) = account.filter(|id| !is_unreadable && lanes.closed_as(*id).is_some()) {
+            lanes.wait(id, self.waiting_call(id, key, open));
+            return self.wait(key, open).await;
+        }
+        self.expire_overdue(key.0, open).await?;
+        let mut pause_max = times.call;
+        if let (NoResult::NotSent(_), Some((payment_id, fails_at))) = (&reason, self.unsent(key, open)) {
+            if self.fail_unsent(key.0, open, payment_id, fails_at).await? {
                 return Ok(Some(AT_ONCE));
             }
+            pause_max = times.unsent_pause_max;
         }
-        Err(Unsent(error).into())
+        Err(TriedAgain { reason, pause_max, is_told: account.is_none() || is_unreadable }.into())
+    }
+
+    /// The payment of an authorization of which nothing was sent, and the instant at which it fails; none for another
+    /// call.
+    fn unsent(&self, key: (MerchantId, OpenCall), open: &OpenRows) -> Option<(PaymentId, Millis)> {
+        let OpenRows::Payment(effect, payment) = open else { return None };
+        let name = NamedCall::first(payment.id, PaymentStep::Authorize);
+        let is_unsent = effect.kind.is_authorization() && self.made_calls().find(key, name).is_none();
+        is_unsent.then(|| (payment.id, after(effect.opened_at, self.caller.times.unsent)))
+    }
+
+    /// Fails a payment of which nothing was sent, when it is time; true when it has failed.
+    async fn fail_unsent(
+        &self,
+        merchant: MerchantId,
+        open: &OpenRows,
+        payment_id: PaymentId,
+        fails_at: Millis,
+    ) -> Result<bool, WorkError> {
+        let now = self.registry.shared().clocks.now(merchant);
+        if now < fails_at {
+            return Ok(false);
+        }
+        let closed_as = open.acquirer().account_id().and_then(|id| self.caller.lanes.closed_as(id));
+        let code = if closed_as == Some(AccountState::CredentialsRefused) {
+            FailureCode::AcquirerRefusedCredentials
+        } else {
+            FailureCode::AcquirerNotAvailable
+        };
+        let lifetime_millis = u64::try_from(self.caller.times.unsent.as_millis()).unwrap_or(u64::MAX);
+        let opened_by = Millis(now.0.saturating_sub(lifetime_millis));
+        let fail = Command::FailUnsent(UnsentPayment { payment_id, code, opened_by });
+        let answer = self.registry.carry_out(merchant, fail, Admission::Always).await?;
+        Ok(answer == Answer::Changed(true))
     }
 
     /// Expires a payment that the acquirer has left without an answer for too long. Its call goes on nevertheless.

@@ -111,6 +111,8 @@ impl BackgroundLoops<'_> {
         let (late_answers, answered) = mpsc::channel(LATE_ANSWERS_WAITING_MAX);
         caller.acquirers.send_late_answers(late_answers);
         self.runtimes.spawn(runtime, record_late_answers(answered, Arc::clone(&caller), registry()));
+        let lanes = Arc::clone(&caller.lanes);
+        self.runtimes.spawn(runtime, lanes.queue_calls(Arc::clone(&outbox.effects.calls), Arc::clone(clock)));
         let effects = EffectRunner { caller, registry: registry() };
         self.runtimes.spawn(runtime, Scheduler::new(effects, &outbox.effects.calls, clock).run(self.pause.watch()));
     }

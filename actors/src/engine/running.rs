@@ -21,7 +21,7 @@ use crate::acquirer::security_codes::SecurityCodes;
 use crate::background::Pause;
 use crate::clock::{Clock, MerchantClocks};
 use crate::counts::Counts;
-use crate::effects::{AcquirerCaller, Acquirers, CallSources, CallTimes, OpenEffects};
+use crate::effects::{AccountLanes, AcquirerCaller, Acquirers, CallSources, CallStatistics, CallTimes, OpenEffects};
 use crate::merchant::{Denied, Registry, Reply, Secret, SharedContext};
 use crate::outbox::Outbox;
 use crate::reconciliation::{NotReconciled, ReconciledRange, Reconciliation, Reconciliations};
@@ -140,10 +140,17 @@ impl Engine {
         };
         let registry = Registry::new(handles, options.live_actors_max, shared);
         let pause = Pause::new(options.paused);
-        let SharedContext { keyring, store, .. } = registry.shared();
+        let SharedContext { keyring, store, clock, .. } = registry.shared();
         let sources = CallSources { keyring: Arc::clone(keyring), security_codes, store: Arc::clone(store) };
-        let caller =
-            Arc::new(AcquirerCaller { acquirers, sources, times: options.call_times, last_notices: Mutex::default() });
+        let caller = Arc::new(AcquirerCaller {
+            acquirers,
+            sources,
+            times: options.call_times,
+            last_notices: Mutex::default(),
+            lanes: AccountLanes::new(options.call_times),
+            statistics: CallStatistics::default(),
+            clock: Arc::clone(clock),
+        });
         let advancer = Advancer {
             registry: Arc::clone(&registry),
             caller: Arc::clone(&caller),
@@ -255,6 +262,24 @@ impl Engine {
     #[must_use]
     pub const fn reconciliations(&self) -> &Reconciliations {
         &self.reconciliations
+    }
+
+    /// The accounts at acquirers, as this process knows them.
+    #[must_use]
+    pub fn accounts(&self) -> &AccountLanes {
+        &self.advancer.caller.lanes
+    }
+
+    /// Counts of calls to acquirers.
+    #[must_use]
+    pub fn call_statistics(&self) -> &CallStatistics {
+        &self.advancer.caller.statistics
+    }
+
+    /// The time since the oldest call was made of which it is unknown whether it was carried out.
+    #[must_use]
+    pub fn unknown_age(&self) -> Duration {
+        self.registry.shared().outbox.effects.made.unknown_age()
     }
 
     /// The number of calls to acquirers that are under way.

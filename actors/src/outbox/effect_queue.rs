@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::time::Instant;
+use till_domain::acquirer::AcquirerRef;
 use till_domain::effect::Effect;
 use till_domain::ids::MerchantId;
 use till_domain::open_call::OpenCall;
@@ -13,7 +14,8 @@ use crate::background::{AT_ONCE, InFlight, Lanes, Permit, WorkQueue};
 /// Limit of the effects that wait in memory with all that their call needs. Others are read in their turn.
 const PREPARED_CALLS_MAX: usize = 8_192;
 
-/// Limit of the calls of one merchant that are under way at once. Further ones wait, and hold up no other merchant's.
+/// Limit of the calls of one merchant to the sandbox that are under way at once. Further ones wait, and hold up no
+/// other merchant's.
 const CALLS_OF_MERCHANT_MAX: usize = 256;
 
 /// The effect and its payment.
@@ -58,10 +60,16 @@ impl EffectQueue {
         self.add(merchant_id, call, None);
     }
 
-    /// Adds an open call, with the rows that it needs when they are at hand.
+    /// Adds an open call, with the rows that it needs when they are at hand. The lanes here are those of the sandbox: a
+    /// call of an account waits for the lane of its account.
     pub(crate) fn add(&self, merchant_id: MerchantId, call: OpenCall, rows: Option<CallRows>) {
+        let is_of_account = rows.as_ref().is_some_and(|(_, payment)| payment.acquirer != AcquirerRef::Sandbox);
         let prepared = rows.and_then(|rows| self.prepared.enter().map(|permit| PreparedCall { rows, permit }));
-        self.calls.add((merchant_id, call), AT_ONCE, prepared);
+        if is_of_account {
+            self.calls.add_outside_lanes((merchant_id, call), AT_ONCE, prepared);
+        } else {
+            self.calls.add((merchant_id, call), AT_ONCE, prepared);
+        }
     }
 
     /// Calls `see` with every open call, the instant at which it was queued, and true for one that waits for a

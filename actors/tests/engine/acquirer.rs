@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, CallAnswer, Instrument, LateAnswers, LookedUp,
-    Preparation, Prepared,
+    Preparation, Prepared, UnansweredOutcome,
 };
 use till_domain::failure::FailureCode;
 use till_domain::ids::MerchantId;
@@ -55,6 +55,8 @@ struct Script {
     /// The fault of the next call of a kind.
     fault_of: Option<(&'static str, CallFault)>,
     unanswered_merchant: Option<MerchantId>,
+    /// What is known of every call and look-up: none is answered.
+    unanswered: Option<UnansweredOutcome>,
     hanging_merchant: Option<(MerchantId, Receiver<()>)>,
     security_codes: Vec<Option<String>>,
     calls: Vec<String>,
@@ -64,6 +66,12 @@ struct Script {
     stored_failures: BTreeSet<String>,
     /// The answers about evidence, of which the sandbox keeps nothing.
     evidence: BTreeMap<String, CallAnswer>,
+}
+
+impl Script {
+    fn without_answer(&self) -> Option<AcquirerUnavailable> {
+        self.unanswered.map(|outcome| AcquirerUnavailable { outcome, reason: "on purpose".to_owned() })
+    }
 }
 
 /// The script of an acquirer; clones are the same one, and outlive the engine.
@@ -84,6 +92,11 @@ impl ScriptHandle {
     /// Calls of this merchant, and look-ups, get no answer from now on, and are not carried out.
     pub(crate) fn do_not_answer(&self, merchant_id: Option<MerchantId>) {
         self.script().unanswered_merchant = merchant_id;
+    }
+
+    /// No call and no look-up is answered or carried out from now on; none ends that.
+    pub(crate) fn leave_unanswered(&self, outcome: Option<UnansweredOutcome>) {
+        self.script().unanswered = outcome;
     }
 
     /// Calls of this merchant hang from now on, and are not carried out before what is returned is dropped.
@@ -159,6 +172,9 @@ impl ScriptHandle {
     fn prepared_now(&self, call: &AcquirerCall, preparing: Preparing) -> Result<Prepared, AcquirerUnavailable> {
         let mut script = self.script();
         script.calls.push(format!("prepare {}", call.reference()));
+        if let Some(error) = script.without_answer() {
+            return Err(error);
+        }
         if script.unanswered_merchant == Some(call.merchant()) {
             return Err(lost());
         }
@@ -285,7 +301,11 @@ impl Acquirer for ScriptedAcquirer {
                 sandbox.act(call).await
             });
         }
-        match self.script.turn(&call) {
+        let turn = self.script.turn(&call);
+        if let Some(error) = self.script.script().without_answer() {
+            return Box::pin(async { Err(error) });
+        }
+        match turn {
             Some(CallTreatment::Panic) => Box::pin(async { panic!("the acquirer panics on purpose") }),
             Some(CallTreatment::Fault(CallFault::RequestLost)) => Box::pin(async { Err(lost()) }),
             Some(CallTreatment::Fault(CallFault::NotSent)) => {
@@ -307,6 +327,9 @@ impl Acquirer for ScriptedAcquirer {
         let is_made = !self.script.misses_preparation(call);
         let mut script = self.script.script();
         script.calls.push(format!("look up {}", call.reference()));
+        if let Some(error) = script.without_answer() {
+            return Box::pin(async { Err(error) });
+        }
         if script.unanswered_merchant == Some(call.merchant()) {
             return Box::pin(async { Err(lost()) });
         }

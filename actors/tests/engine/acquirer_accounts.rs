@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::acquirer::CallTreatment;
 use crate::shop::{TestShop, by};
-use crate::world::{EngineWorld, done, eventually};
+use crate::world::{EngineWorld, Settings, done, eventually};
 
 const FIRST: &str = "sk_test_first_0123456789";
 const NEXT: &str = "sk_test_next_0123456789";
@@ -32,14 +32,24 @@ fn secrets(calls: &str, notices: Option<&str>) -> Secret {
 }
 
 impl EngineWorld {
-    async fn change_account(&self, shop: &TestShop, change: AcquirerChange, secret: Option<Secret>) -> Answer {
+    pub(crate) async fn change_account(
+        &self,
+        shop: &TestShop,
+        change: AcquirerChange,
+        secret: Option<Secret>,
+    ) -> Answer {
         let request = by(Caller::Operator, Command::ChangeAcquirer(shop.merchant_id, change));
         done(self.engine.submit(shop.merchant_id, request, secret).await)
     }
 
     /// A merchant whose cards are at an account.
     async fn with_account() -> (EngineWorld, TestShop, AcquirerId) {
-        let (world, shop) = EngineWorld::with_shop().await;
+        EngineWorld::with_account_and(Settings::default()).await
+    }
+
+    pub(crate) async fn with_account_and(settings: Settings) -> (EngineWorld, TestShop, AcquirerId) {
+        let world = EngineWorld::start_with(settings);
+        let shop = world.open_shop().await;
         let command = AddAcquirer {
             acquirer: AcquirerName::Stripe,
             name: Name::new("Bangkok").expect("a name"),
@@ -57,7 +67,15 @@ impl EngineWorld {
         (world, shop, id)
     }
 
-    async fn configure_cards(&self, shop: &TestShop, acquirer: AcquirerRef) {
+    /// Gives an account another secret, as the operator does.
+    pub(crate) async fn replace_secret(&self, shop: &TestShop, acquirer_id: AcquirerId) {
+        let (name, known, card_entry, has_webhook_secret) = (None, Some(known()), None, false);
+        let update = UpdateAcquirer { acquirer_id, name, known, card_entry, has_webhook_secret };
+        self.change_account(shop, AcquirerChange::Update(update), Some(secrets(NEXT, None))).await;
+        self.engine.accounts().renew(acquirer_id, till_domain::time::Millis(0));
+    }
+
+    pub(crate) async fn configure_cards(&self, shop: &TestShop, acquirer: AcquirerRef) {
         let integration = Integration { acquirer, ..Integration::initial() };
         let command = Command::ConfigurePaymentMethod(PaymentMethod::Card, integration, PublicAddress::Https);
         done(self.submit(shop.merchant_id, by(Caller::Operator, command)).await);
@@ -100,14 +118,7 @@ async fn a_call_without_answer_is_repeated_with_the_secret_that_came_meanwhile()
     script.do_not_answer(Some(shop.merchant_id));
     let waiting = world.pay(&shop, |initiate| initiate).await;
     eventually("it is called", || script.calls() > 1).await;
-    let update = UpdateAcquirer {
-        acquirer_id: id,
-        name: None,
-        known: Some(known()),
-        card_entry: None,
-        has_webhook_secret: false,
-    };
-    world.change_account(&shop, AcquirerChange::Update(update), Some(secrets(NEXT, None))).await;
+    world.replace_secret(&shop, id).await;
     world.clock.pass_seconds(60);
     world.settles_down_as(&shop, waiting, PaymentStatus::Successful).await;
     let opened: Vec<_> = world.connector.opened().into_iter().map(|opened| opened.secrets).collect();
@@ -126,14 +137,7 @@ async fn a_call_under_way_keeps_its_secret() {
     script.next([CallTreatment::After(Box::new(move || released.recv().expect("it is released")))]);
     let under_way = world.pay(&shop, |initiate| initiate).await;
     eventually("the call is under way", || script.calls() == 2).await;
-    let update = UpdateAcquirer {
-        acquirer_id: id,
-        name: None,
-        known: Some(known()),
-        card_entry: None,
-        has_webhook_secret: false,
-    };
-    world.change_account(&shop, AcquirerChange::Update(update), Some(secrets(NEXT, None))).await;
+    world.replace_secret(&shop, id).await;
     release.send(()).expect("it waits");
     world.settles_down_as(&shop, under_way, PaymentStatus::Successful).await;
     assert_eq!((script.calls(), world.calls_with(NEXT).len()), (2, 0));

@@ -29,6 +29,8 @@ struct Connections {
     /// The answers to trials, by secret. A secret that is missing here gets no answer.
     trials: BTreeMap<String, Result<String, AcquirerUnavailable>>,
     opened: Vec<OpenedScript>,
+    /// What all secrets of an account lead to.
+    sandboxes: BTreeMap<AcquirerId, Arc<SandboxAcquirer>>,
 }
 
 /// A connector; clones are the same one.
@@ -60,12 +62,10 @@ impl Connector for ScriptedConnector {
         let script = ScriptHandle::default();
         let text = |secret: &Option<Zeroizing<String>>| secret.as_ref().map(|text| text.as_str().to_owned());
         let secrets = (text(&opened.secrets.calls).expect("it is there"), text(&opened.secrets.notices));
-        self.connections().opened.push(OpenedScript {
-            acquirer_id: opened.account.id,
-            secrets,
-            script: script.clone(),
-        });
-        let sandbox = Arc::new(SandboxAcquirer::start(MemoryBook::new()).expect("a thread"));
+        let (mut connections, acquirer_id) = (self.connections(), opened.account.id);
+        connections.opened.push(OpenedScript { acquirer_id, secrets, script: script.clone() });
+        let start = || Arc::new(SandboxAcquirer::start(MemoryBook::new()).expect("a thread"));
+        let sandbox = Arc::clone(connections.sandboxes.entry(acquirer_id).or_insert_with(start));
         Arc::new(ScriptedAcquirer { sandbox, script })
     }
 

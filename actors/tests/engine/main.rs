@@ -12,6 +12,7 @@ mod shop;
 mod world;
 
 // The tests.
+mod account_lanes;
 mod acquirer_accounts;
 mod answers;
 mod bounds;

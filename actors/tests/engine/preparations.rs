@@ -6,7 +6,7 @@ use till_domain::command::{Caller, CapturePayment, Command};
 use till_domain::customer_action::CustomerStep;
 use till_domain::event::Answer;
 use till_domain::ids::PaymentId;
-use till_domain::payment::{PENDING_LIFETIME_SECONDS, PaymentRef, PaymentStatus, UNSENT_LIFETIME_SECONDS};
+use till_domain::payment::{PENDING_LIFETIME_SECONDS, PaymentRef, PaymentStatus};
 use till_domain::preparation::PreparedPayment;
 use till_domain::records::{CustomerActions, Preparations};
 use till_storage::family::Family;
@@ -17,6 +17,9 @@ use crate::acquirer::{CallTreatment, PAGES, Preparing};
 use crate::promises::CallFault;
 use crate::shop::{TestShop, by, initiate};
 use crate::world::{EngineWorld, done, eventually};
+
+/// The time for which an authorization may wait until it is sent.
+const UNSENT_LIFETIME_SECONDS: u64 = 60;
 
 /// The card whose holder is asked first.
 const ASKING: &str = "4000002760003184";

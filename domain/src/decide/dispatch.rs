@@ -51,7 +51,7 @@ pub(super) fn dispatch(
         Command::RecordPreparation(payment_id, preparation) => {
             Ok(preparations::record_preparation(records, *payment_id, preparation, context)?)
         }
-        Command::FailUnsent(payment_id) => Ok(preparations::fail_unsent(records, *payment_id, context)?),
+        Command::FailUnsent(unsent) => Ok(preparations::fail_unsent(records, *unsent, context)?),
         Command::RecordAuthorization(payment_id, result) => {
             acquirer::record_authorization(records, *payment_id, result, context)
         }

@@ -3,12 +3,12 @@
 
 use super::actions::cancel_requested;
 use super::context::{Context, Decision, nothing};
+use crate::command::UnsentPayment;
 use crate::customer_action::CustomerStep;
 use crate::effect::{Effect, EffectId, EffectKind};
 use crate::event::{Answer, Event, VaultWrite};
-use crate::failure::FailureCode;
 use crate::ids::PaymentId;
-use crate::payment::{Payment, PaymentAction, PaymentStatus, Ruling, UNSENT_LIFETIME_SECONDS};
+use crate::payment::{Payment, PaymentAction, PaymentStatus, Ruling};
 use crate::preparation::{Preparation, PreparedPayment};
 use crate::records::{Effects, Payments, Preparations, Records, Unreadable};
 use std::collections::BTreeSet;
@@ -40,21 +40,18 @@ pub(super) fn record_preparation(
 /// Fails a payment whose authorization could not be sent, and cancels what was prepared for it.
 pub(super) fn fail_unsent(
     records: &impl Records,
-    payment_id: PaymentId,
+    UnsentPayment { payment_id, code, opened_by }: UnsentPayment,
     context: &Context<'_>,
 ) -> Result<(Decision, Answer), Unreadable> {
-    let is_due = |effect: &Arc<Effect>| {
-        effect.kind.is_authorization() && effect.opened_at.plus_seconds(UNSENT_LIFETIME_SECONDS) <= context.now
-    };
+    let is_due = |effect: &Arc<Effect>| effect.kind.is_authorization() && effect.opened_at <= opened_by;
     let may_fail = |payment: &Arc<Payment>| {
         payment.status.ruling(PaymentAction::Fail) == Ruling::Becomes(PaymentStatus::Failed) && payment.action.is_none()
     };
     let open = records.shared::<Effects>(EffectId::operation(payment_id))?.filter(is_due);
     let payment = records.shared::<Payments>(payment_id)?.filter(may_fail);
     let (Some(open), Some(payment)) = (open, payment) else { return Ok(nothing()) };
-    let failure = FailureCode::AcquirerNotAvailable.into();
     let released_minor = payment.reserved_minor();
-    let failed = Event::PaymentFailed { payment_id, released_minor, failure, authentication: None };
+    let failed = Event::PaymentFailed { payment_id, released_minor, failure: code.into(), authentication: None };
     let is_prepared = open.kind == EffectKind::AuthorizePrepared;
     let canceled = is_prepared.then(|| cancel_requested(payment_id, context.now));
     let events = [failed].into_iter().chain(canceled).collect();

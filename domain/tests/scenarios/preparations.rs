@@ -8,8 +8,9 @@ use till_domain::customer_action::CustomerStep;
 use till_domain::effect::{EffectId, EffectKind};
 use till_domain::event::{Answer, Event};
 use till_domain::ids::PaymentId;
-use till_domain::payment::{PENDING_LIFETIME_SECONDS, PaymentStatus, UNSENT_LIFETIME_SECONDS};
+use till_domain::payment::{PENDING_LIFETIME_SECONDS, PaymentStatus};
 use till_domain::records::{CustomerActions, Effects, Preparations};
+use till_domain::time::Millis;
 
 const CHANGED: Answer = Answer::Changed(true);
 const UNCHANGED: Answer = Answer::Changed(false);
@@ -147,30 +148,28 @@ fn a_payment_that_was_authorized_without_a_preparation_needs_none() {
 }
 
 #[test]
-fn an_authorization_that_was_not_sent_fails_after_exactly_a_minute() {
+fn an_authorization_that_was_not_sent_fails_when_it_is_as_old_as_told() {
     let (mut world, id) = initiated();
-    world.clock.0 += UNSENT_LIFETIME_SECONDS * 1_000 - 1;
-    world.when(unsent(id)).changes_nothing(UNCHANGED);
-    world.clock.0 += 1;
-    world.when(unsent(id)).answers(CHANGED);
+    let opened_at = world.clock;
+    world.clock.0 += 60_000;
+    world.when(unsent(id, Millis(opened_at.0 - 1))).changes_nothing(UNCHANGED);
+    world.when(unsent(id, opened_at)).answers(CHANGED);
     let payment = world.payment_row(id);
-    assert_eq!(payment.failure.map(|failure| failure.code.name()), Some("acquirer_not_available"));
+    assert_eq!(payment.failure.map(|failure| failure.code.name()), Some("acquirer_refused_credentials"));
     let reserved_minor = world.state.reserved_minor;
     assert_eq!((payment.status, open_call(&world, id), reserved_minor), (PaymentStatus::Failed, None, 0));
-    world.when(unsent(id)).changes_nothing(UNCHANGED);
+    world.when(unsent(id, world.clock)).changes_nothing(UNCHANGED);
 }
 
 #[test]
 fn what_was_prepared_for_an_authorization_that_was_not_sent_is_canceled() {
     let (mut world, id) = prepared();
-    world.after_seconds(UNSENT_LIFETIME_SECONDS);
-    world.given(unsent(id));
+    world.given(unsent(id, world.clock));
     assert_eq!((open_call(&world, id), keeps_address(&world, id)), (Some(EffectKind::CancelAction), false));
 }
 
 #[test]
 fn a_payment_whose_customer_was_asked_does_not_fail_as_unsent() {
     let (mut world, id) = asked();
-    world.after_seconds(UNSENT_LIFETIME_SECONDS);
-    world.when(unsent(id)).changes_nothing(UNCHANGED);
+    world.when(unsent(id, world.clock)).changes_nothing(UNCHANGED);
 }

@@ -383,7 +383,9 @@ impl Run {
     fn answer(&mut self, id: PaymentId, kind: EffectKind) -> Ask {
         let operation = match kind {
             EffectKind::Authorize if self.random.once_in(4) => return self.prepared(id),
-            EffectKind::Authorize | EffectKind::AuthorizePrepared if self.random.once_in(20) => return unsent(id),
+            EffectKind::Authorize | EffectKind::AuthorizePrepared if self.random.once_in(20) => {
+                return unsent(id, Millis(self.world.clock.0.saturating_sub(60_000)));
+            }
             EffectKind::Authorize | EffectKind::AuthorizePrepared => return result(id, self.authorization()),
             EffectKind::Refund(refund_id) => return refund_answered(refund_id, self.call_result()),
             EffectKind::VoidLate | EffectKind::RefundLate => return given_back(id, self.call_result()),

@@ -11,7 +11,7 @@ use till_domain::command::{
     GenerateKey, InitiatePayment, KnownAccount, OpenDispute, PayCheckout, PublicAddress, RecordOperation,
     RedeliverWebhook, RedeliveredEvents, RefundPayment, RemoveFromMetadataSet, RequiredAction, RotateSecret,
     SaveCardOfToken, SelectPaymentMethod, Selection, SendPayout, StartCheckout, StepClock, SyncMetadata, TeamChange,
-    TokenizeCard, UpdateAcquirer, UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
+    TokenizeCard, UnsentPayment, UpdateAcquirer, UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::customer_action::CustomerStep;
@@ -465,9 +465,10 @@ fn prepared(id: PaymentId, preparation: Preparation) -> Ask {
     Ask::of(TestCaller::Till, Command::RecordPreparation(id, preparation))
 }
 
-/// Nothing was sent to the acquirer for the payment in time.
-pub(crate) fn unsent(id: PaymentId) -> Ask {
-    Ask::of(TestCaller::Till, Command::FailUnsent(id))
+/// Nothing was sent to the acquirer for the payment, if its authorization was opened by an instant.
+pub(crate) fn unsent(payment_id: PaymentId, opened_by: Millis) -> Ask {
+    let code = FailureCode::AcquirerRefusedCredentials;
+    Ask::of(TestCaller::Till, Command::FailUnsent(UnsentPayment { payment_id, code, opened_by }))
 }
 
 /// An approval or a refusal with what the issuer told of the card.

@@ -1,8 +1,8 @@
 //! `POST /admin/add-acquirer`, `find-acquirer`, `list-acquirers`, `update-acquirer`, `remove-acquirer`: accounts at
 //! acquirers
 
-use till_actors::acquirer::{AccountSecrets, AccountStanding, UnansweredOutcome};
-use till_actors::{Answered, Secret};
+use till_actors::acquirer::{AccountSecrets, UnansweredOutcome};
+use till_actors::{AccountStanding, Answered, Secret};
 use till_domain::acquirer::{AccountMode, AccountState, AcquirerAccount, AcquirerName, CardEntry};
 use till_domain::command::{AcquirerChange, AddAcquirer, Caller, Command, KnownAccount, UpdateAcquirer};
 use till_domain::event::Answer;
@@ -66,6 +66,11 @@ const WEBHOOK_SECRET_DOCS: &str = "The secret with which the acquirer signs its 
 const CARD_ENTRY_DOCS: &str = "Where customers enter a card: `PAGE`, a page of the acquirer, or `NUMBER`, a form of \
     Till or of the shop, for accounts whose acquirer takes card numbers from servers.";
 const UNCHECKED_DOCS: &str = "True to take the secret without trying it at the acquirer; false when left out.";
+
+const STATE_DOCS: &str = "Its state, by the acquirer's answers to this server. `CREDENTIALS_REFUSED`: the acquirer \
+    refuses the secret, and calls wait for another. `CARD_NUMBERS_REFUSED`: it takes no card numbers from servers of \
+    this account; ask it to take raw card data through its API, or set `card_entry` to `PAGE`. `NOT_ANSWERING`: calls \
+    wait until it answers.";
 
 /// The refusal of an unknown account.
 pub(super) const ACQUIRER_NOT_FOUND: DeclaredError =
@@ -141,7 +146,7 @@ object! {
         notices_url: STRING or null = notices_url,
             "The address to give the acquirer for its notices; null without `public_url`.",
             such_as("https://till.example/acquirers/acq_01h2e8kqvbfwea724h75qc655w/notices");
-        state: words_of(AccountState) = standing.state, "Its state, by the acquirer's answers to this server.";
+        state: words_of(AccountState) = standing.state, STATE_DOCS;
         state_since: TIMESTAMP = standing.since, "The time since which it has this state.";
         last_answer_at: TIMESTAMP or null = standing.last_answer_at,
             "The time of the acquirer's last answer to this server.";
@@ -232,7 +237,7 @@ async fn add_acquirer(service: Shared, call: Call<Operator>) -> Result<Reply, Ap
     }
     let answered = changing.submit(AcquirerChange::Add(command), Some(secrets)).await?;
     if let (Answer::Acquirer(id), true) = (answered.answer, is_tried) {
-        service.engine().acquirers().standings().note_answer(id, service.now());
+        service.engine().accounts().note_answer(id, service.now());
     }
     Ok(reply_of(answered))
 }
@@ -274,12 +279,12 @@ async fn update_acquirer(service: Shared, call: Call<Operator>) -> Result<Reply,
     }
     let was_tried = command.known.as_ref().is_some_and(|known| known.account.is_some());
     let answered = changing.submit(AcquirerChange::Update(command), Some(secrets)).await?;
-    let standings = service.engine().acquirers().standings();
+    let accounts = service.engine().accounts();
     if answered.answer == Answer::Changed(true) {
-        standings.note(id, AccountState::Ready, service.now());
+        accounts.renew(id, service.now());
     }
     if was_tried {
-        standings.note_answer(id, service.now());
+        accounts.note_answer(id, service.now());
     }
     Ok(reply_of(answered))
 }
@@ -290,6 +295,7 @@ async fn remove_acquirer(service: Shared, call: Call<Operator>) -> Result<Reply,
     let changing = Changing { service: &service, call: &call, merchant_id };
     let answered = changing.submit(AcquirerChange::Remove(acquirer_id), None).await?;
     service.engine().acquirers().close(merchant_id, acquirer_id);
+    service.engine().accounts().remove(acquirer_id);
     Ok(reply_of(answered))
 }
 
@@ -352,7 +358,7 @@ fn hint(secret: &str) -> String {
 }
 
 fn shape<'a>(service: &Service, account: &'a AcquirerAccount) -> AcquirerShape<'a> {
-    let standing = service.engine().acquirers().standings().of(account.id, account.created_at);
+    let standing = service.engine().accounts().standing(account.id, account.created_at);
     let notices_url = service.public_url().map(|url| format!("{url}/acquirers/{}/notices", account.id));
     AcquirerShape::new(account, standing, notices_url)
 }

@@ -11,6 +11,7 @@ use till_domain::payment::Payment;
 use till_domain::payout::{Payout, PayoutStatus};
 use till_domain::preparation::{Preparation, PreparedPayment};
 use till_domain::records::{Disputes, Effects, OpenEvidence, Payments, Payouts, Preparations, Rows, Unreadable};
+use till_domain::time::Millis;
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::Keyring;
 
@@ -31,7 +32,7 @@ pub(crate) enum NoResult {
     /// The acquirer has not carried the call out, and may still do so.
     #[error("the call is not done yet, and its request may still be on its way")]
     MayBeOnItsWay,
-    /// A row or secret that the call needs could not be read.
+    /// A row or secret that the call needs could not be read, or is missing.
     #[error("data of the call could not be read: {0}")]
     Unreadable(String),
 }
@@ -85,6 +86,23 @@ impl OpenRows {
     pub(crate) fn payment(&self) -> Option<&Payment> {
         let OpenRows::Payment(_, payment) = self else { return None };
         Some(payment)
+    }
+
+    /// The instant since which it is open, as far as one is kept.
+    pub(crate) fn opened_at(&self) -> Millis {
+        match self {
+            OpenRows::Payment(effect, _) => effect.opened_at,
+            OpenRows::Payout(payout) => payout.created_at,
+            OpenRows::Evidence(dispute, _) => dispute.created_at,
+        }
+    }
+
+    /// True for a void or a refund.
+    pub(crate) fn gives_back(&self) -> bool {
+        match self {
+            OpenRows::Payment(effect, _) => effect.kind.gives_back(),
+            OpenRows::Payout(_) | OpenRows::Evidence(..) => false,
+        }
     }
 
     /// The acquirer that is called.
