@@ -16,6 +16,7 @@ pub(crate) fn expose_engine(engine: &Engine, families: &mut Families) {
     families.counters("till_swept_rows_total", "Rows removed in the background, by kind.", "kind", removed);
     expose_payments(&payments, families);
     expose_effects(&engine.open_effects(), families);
+    expose_acquirers(engine, families);
     expose_customers(&records, families);
     expose_webhooks(engine, families);
     let gauges = [
@@ -31,7 +32,7 @@ pub(crate) fn expose_engine(engine: &Engine, families: &mut Families) {
             engine.not_loaded().len() as u64,
         ),
         ("till_requests_in_flight", "Calls that change something, not answered yet.", engine.in_flight() as u64),
-        ("till_acquirer_calls_running", "Calls to acquirers under way.", engine.running_effects() as u64),
+        ("till_acquirer_calls_in_flight", "Calls to acquirers under way.", engine.running_effects() as u64),
     ];
     for (name, help, value) in gauges {
         families.gauge(name, help, value);
@@ -78,6 +79,22 @@ fn expose_effects(open: &OpenEffects, families: &mut Families) {
     families.gauge_seconds("till_payouts_oldest_seconds", help, payouts.age);
     let help = "Payments whose customers must act, or have acted without an answer of the acquirer yet.";
     families.gauge("till_customer_actions_open", help, *awaiting_customers as u64);
+}
+
+/// Adds the calls to acquirers, and the accounts there.
+fn expose_acquirers(engine: &Engine, families: &mut Families) {
+    let statistics = engine.call_statistics();
+    let help = "Calls to acquirers, by result; those that prepare a call and look-ups included.";
+    families.counters_by("till_acquirer_calls_total", help, ["acquirer", "call", "result"], statistics.calls());
+    let help = "Time until an acquirer's answer, or until none was waited for any more.";
+    families.histograms("till_acquirer_call_seconds", help, ["acquirer", "call"], statistics.micros(), Unit::Micros);
+    let accounts = engine.accounts().by_state().map(|(state, count)| (state.name(), count));
+    let help = "Accounts at acquirers that this process has called, by state.";
+    families.gauges("till_acquirer_accounts", help, "state", accounts);
+    let help = "Time since the oldest call was made of which it is unknown whether it was carried out.";
+    families.gauge_seconds("till_acquirer_unknown_age_seconds", help, engine.unknown_age());
+    let help = "Answers that were about another amount, currency, reference or mode than their call.";
+    families.counter("till_acquirer_mismatches_total", help, statistics.mismatches());
 }
 
 /// Adds what customers did, and late successes.

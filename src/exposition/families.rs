@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use prometheus::core::Collector;
-use prometheus::proto::{Bucket, Histogram as Buckets, Metric, MetricFamily, MetricType};
+use prometheus::proto::{Bucket, Histogram as Buckets, LabelPair, Metric, MetricFamily, MetricType};
 use prometheus::{Counter, Gauge, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, TextEncoder};
 
 use till_storage::commit::{BUCKETS, Histogram};
@@ -120,37 +120,50 @@ impl Families {
 
     /// Adds a histogram.
     pub(crate) fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram, unit: Unit) {
-        let counts: [u64; BUCKETS] = histogram.counts();
-        let bucket = |bits: usize| {
-            let end = Histogram::bucket_end(bits).expect("only the last bucket has no end, and it is not shown");
-            let mut bucket = Bucket::default();
-            bucket.set_upper_bound(unit.bound(end));
-            bucket.set_cumulative_count(counts[..=bits].iter().sum());
-            bucket
+        self.histograms(name, help, [], [([], histogram)], unit);
+    }
+
+    /// Adds histograms by the values of labels, if there are any.
+    pub(crate) fn histograms<'h, const L: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        labels: [&str; L],
+        histograms: impl IntoIterator<Item = ([&'h str; L], &'h Histogram)>,
+        unit: Unit,
+    ) {
+        let metric = |(of, histogram): ([&str; L], &Histogram)| {
+            let mut metric = buckets_of(histogram, unit);
+            metric.set_label(labels.into_iter().zip(of).map(|(name, value)| label(name, value)).collect());
+            metric
         };
-        let mut buckets = Buckets::default();
-        buckets.set_bucket(unit.bits().map(bucket).collect());
-        buckets.set_sample_count(counts.iter().sum());
-        buckets.set_sample_sum(unit.sample_value(histogram.sum()));
-        let mut metric = Metric::default();
-        metric.set_histogram(buckets);
+        let metrics: Vec<Metric> = histograms.into_iter().map(metric).collect();
         let mut family = MetricFamily::default();
         family.set_name(name.to_owned());
         family.set_help(help.to_owned());
         family.set_field_type(MetricType::HISTOGRAM);
-        family.set_metric(vec![metric]);
-        self.0.push(family);
+        family.set_metric(metrics);
+        self.add_sampled([family]);
     }
 
-    /// The values of a gauge or a counter, one for each of its series.
-    pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = f64> {
+    /// The values of a gauge or a counter, one for each of its series. A name may end in the value of one label, as in
+    /// `till_acquirer_accounts{state="READY"}`: then of its series alone.
+    pub(crate) fn values(&self, selector: &str) -> impl Iterator<Item = f64> {
+        let (name, selected) = selector.split_once('{').unwrap_or((selector, ""));
+        let selected =
+            selected.trim_end_matches('}').split_once('=').map(|(label, value)| (label, value.trim_matches('"')));
+        let is_selected = move |metric: &&Metric| {
+            let has =
+                |(label, value)| metric.get_label().iter().any(|pair| (pair.name(), pair.value()) == (label, value));
+            selected.is_none_or(has)
+        };
         let families = self.0.iter().filter(move |family| family.name() == name);
-        families.flat_map(|family| {
+        families.flat_map(move |family| {
             let is_counter = family.get_field_type() == MetricType::COUNTER;
             let value = move |metric: &Metric| {
                 if is_counter { metric.get_counter().get_value() } else { metric.get_gauge().get_value() }
             };
-            family.get_metric().iter().map(value)
+            family.get_metric().iter().filter(is_selected).map(value)
         })
     }
 
@@ -161,8 +174,38 @@ impl Families {
     }
 
     fn add(&mut self, metric: &impl Collector) {
-        self.0.extend(metric.collect());
+        self.add_sampled(metric.collect());
     }
+
+    /// Adds metrics, without those that have no sample yet.
+    fn add_sampled(&mut self, families: impl IntoIterator<Item = MetricFamily>) {
+        self.0.extend(families.into_iter().filter(|family| !family.get_metric().is_empty()));
+    }
+}
+
+fn label(name: &str, value: &str) -> LabelPair {
+    let mut label = LabelPair::default();
+    label.set_name(name.to_owned());
+    label.set_value(value.to_owned());
+    label
+}
+
+fn buckets_of(histogram: &Histogram, unit: Unit) -> Metric {
+    let counts: [u64; BUCKETS] = histogram.counts();
+    let bucket = |bits: usize| {
+        let end = Histogram::bucket_end(bits).expect("only the last bucket has no end, and it is not shown");
+        let mut bucket = Bucket::default();
+        bucket.set_upper_bound(unit.bound(end));
+        bucket.set_cumulative_count(counts[..=bits].iter().sum());
+        bucket
+    };
+    let mut buckets = Buckets::default();
+    buckets.set_bucket(unit.bits().map(bucket).collect());
+    buckets.set_sample_count(counts.iter().sum());
+    buckets.set_sample_sum(unit.sample_value(histogram.sum()));
+    let mut metric = Metric::default();
+    metric.set_histogram(buckets);
+    metric
 }
 
 #[cfg(test)]

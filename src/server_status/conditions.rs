@@ -94,6 +94,8 @@ pub(super) fn conditions(metrics: &Families, time: f64, minute: &MinuteCounts) -
 
 #[cfg(test)]
 mod tests {
+    use till_domain::acquirer::AccountState;
+
     use super::*;
 
     #[test]
@@ -155,6 +157,8 @@ mod tests {
             ("till_refunds_oldest_seconds", 259_200, 259_201, "TillRefundsDoNotEnd"),
             ("till_payouts_oldest_seconds", 259_200, 259_201, "TillPayoutsDoNotEnd"),
             ("till_late_successes_total", 0, 1, "TillLateSuccessKept"),
+            ("till_acquirer_unknown_age_seconds", 600, 601, "TillAcquirerOutcomeUnknown"),
+            ("till_acquirer_mismatches_total", 0, 1, "TillAcquirerMismatch"),
             ("till_webhook_endpoints_failing", 0, 1, "TillWebhooksUnreadable"),
             ("till_timers_lag_seconds", 60, 61, "TillTimersLag"),
             ("till_effects_paused", 0, 1, "TillPaused"),
@@ -169,6 +173,21 @@ mod tests {
         ] {
             assert_eq!(present(&metrics_with(name, within)), [""; 0], "{name} {within}");
             assert_eq!(present(&metrics_with(name, beyond)), [alert], "{name} {beyond}");
+        }
+    }
+
+    #[test]
+    fn accounts_in_a_state_other_than_ready_are_conditions() {
+        for (state, expected) in [
+            (AccountState::Ready, &[] as &[&str]),
+            (AccountState::CredentialsRefused, &["TillAcquirerRefusesAccount"]),
+            (AccountState::CardNumbersRefused, &["TillAcquirerRefusesAccount"]),
+            (AccountState::NotAnswering, &["TillAcquirerSilent"]),
+        ] {
+            let mut metrics = metrics_with("till_effects_paused", 0);
+            let counts = AccountState::ALL.map(|of| (of.name(), u64::from(of == state)));
+            metrics.gauges("till_acquirer_accounts", "Help.", "state", counts);
+            assert_eq!(present(&metrics), expected, "{state:?}");
         }
     }
 

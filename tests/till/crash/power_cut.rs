@@ -134,7 +134,7 @@ fn wait_for_rest(server: &Server) {
         assert!(begun.elapsed() < PATIENCE, "the server does not come to rest");
         thread::sleep(REST / 10);
         let now = server.metric("till_commit_groups_total");
-        if now != written.0 || server.metric("till_acquirer_calls_running") != Some(0.0) {
+        if now != written.0 || server.metric("till_acquirer_calls_in_flight") != Some(0.0) {
             written = (now, Instant::now());
         }
     }
