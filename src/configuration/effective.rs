@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
+use till_actors::CallTimes;
 use till_actors::outgoing::check_base_url;
 use till_actors::webhooks::{AllowedNetworks, RetrySchedule};
 use till_domain::payment::Lifetimes;
@@ -43,6 +44,8 @@ pub struct Configuration {
     pub public_url: Option<String>,
     /// The address of Stripe's API.
     pub stripe_url: String,
+    /// The times of calls to acquirers.
+    pub call_times: CallTimes,
     /// Threads that take requests.
     pub http_threads: NonZeroUsize,
     /// Limits on connections and calls.
@@ -176,6 +179,7 @@ impl Configuration {
             admin_ca_file: reader.optional(&settings::ADMIN_CA_FILE, path),
             public_url: reader.optional(&settings::PUBLIC_URL, web_address),
             stripe_url: reader.required(&settings::STRIPE_URL, acquirer_address),
+            call_times: reader.call_times(),
             http_threads: reader.optional(&settings::HTTP_THREADS, number("threads")).unwrap_or_else(processors),
             limits: reader.limits(),
             proxies: reader.proxies(),
@@ -236,6 +240,18 @@ impl SettingsReader<'_> {
                 None
             }
         }
+    }
+
+    /// The times of calls to acquirers: shorter ones only for an acquirer that is played on this machine, since no other
+    /// is called over http.
+    fn call_times(&mut self) -> CallTimes {
+        let divisor = self.optional(&settings::ACQUIRER_TIMES_DIVIDED_BY, number::<NonZeroU32>("times"));
+        let is_played = self.layers.value(&settings::STRIPE_URL).is_some_and(|(url, _)| url.starts_with("http://"));
+        if divisor.is_some() && !is_played {
+            let name = settings::ACQUIRER_TIMES_DIVIDED_BY.key;
+            self.faults.push(format!("{name}: stripe_url must be an http address, at loopback: it is for tests only"));
+        }
+        divisor.map_or(CallTimes::default(), |divisor| CallTimes::default().divided_by(divisor))
     }
 
     /// The addresses of both listeners, and whether they are those that the operator gave.
@@ -392,7 +408,8 @@ fn printed(layers: &Layers) -> String {
         Some(_) => format!("# {name} is given by the environment\n"),
         None => format!("# {name} is not given by the environment\n"),
     };
-    let settings: String = settings::ALL.iter().map(line).collect();
+    let is_shown = |setting: &&Setting| !setting.is_hidden() || layers.value(setting).is_some();
+    let settings: String = settings::ALL.iter().filter(is_shown).map(line).collect();
     let admin_token = secret(settings::ADMIN_TOKEN_VARIABLE, &layers.admin_token);
     settings + &admin_token + &secret(settings::VAULT_KEY_VARIABLE, &layers.vault_key)
 }
@@ -619,6 +636,20 @@ mod tests {
             assert!(faults.iter().any(|fault| fault == expected), "{expected} is not among {faults:?}");
         }
         assert_eq!(faults.len(), 8);
+    }
+
+    #[test]
+    fn times_of_acquirers_are_shortened_at_a_loopback_address_only() {
+        let divided = |url: &str| Layers::new().with_file_text(&format!("acquirer_times_divided_by = 100\n{url}"));
+        let loopback = Configuration::from_layers(divided("stripe_url = 'http://127.0.0.1:9'"));
+        let times = loopback.unwrap_or_else(|error| panic!("{error}")).call_times;
+        assert_eq!((times.call.as_millis(), times.between_test_calls.as_micros()), (300, 500));
+        let expected =
+            "acquirer_times_divided_by: stripe_url must be an http address, at loopback: it is for tests only";
+        for url in ["", "stripe_url = 'https://stripe.example'"] {
+            assert_eq!(faults(divided(url)), [expected], "{url}");
+        }
+        assert!(!crate::settings_in_markdown().contains("divided_by"));
     }
 
     #[test]

@@ -17,6 +17,11 @@ impl Setting {
         format!("TILL_{}", self.key.to_uppercase())
     }
 
+    /// True for a setting for tests, which no document has.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.key == ACQUIRER_TIMES_DIVIDED_BY.key
+    }
+
     fn row(&self) -> String {
         let default = self.default.map_or("not set".to_owned(), |default| format!("`{default}`"));
         format!("| `{}` | `{}` | {default} | {} |\n", self.key, self.variable(), self.meaning)
@@ -27,7 +32,7 @@ impl Setting {
 #[must_use]
 pub fn settings_in_markdown() -> String {
     let head = "| key | environment | default | meaning |\n|---|---|---|---|\n".to_owned();
-    ALL.iter().fold(head, |table, setting| table + &setting.row())
+    ALL.iter().filter(|setting| !setting.is_hidden()).fold(head, |table, setting| table + &setting.row())
 }
 
 /// Declares settings: a constant for each, and `ALL` in this order, in which they are printed. `NAME "key" = "default":
@@ -57,6 +62,8 @@ settings! {
             [pages](operations.md#pages-for-customers). Not set: the `Host` of the request.";
     STRIPE_URL "stripe_url" = "https://api.stripe.com":
         "Where accounts at Stripe are called. `http` at a loopback address only.";
+    ACQUIRER_TIMES_DIVIDED_BY "acquirer_times_divided_by":
+        "For tests: the number by which the times of calls to acquirers are divided. No document has it.";
     HTTP_THREADS "http_threads":
         "Threads that take requests. Not set: one for each processor.";
     CONNECTIONS_MAX "connections_max" = "8192":

@@ -124,12 +124,12 @@ impl Families {
     }
 
     /// Adds histograms by the values of labels, if there are any.
-    pub(crate) fn histograms<'h, const L: usize>(
+    pub(crate) fn histograms<'v, 'h, const L: usize>(
         &mut self,
         name: &str,
         help: &str,
         labels: [&str; L],
-        histograms: impl IntoIterator<Item = ([&'h str; L], &'h Histogram)>,
+        histograms: impl IntoIterator<Item = ([&'v str; L], &'h Histogram)>,
         unit: Unit,
     ) {
         let metric = |(of, histogram): ([&str; L], &Histogram)| {

@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow};
 use till_actors::clock::{Clock, SystemClock};
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::{AddressPolicy, Sender, WebhookDelivery};
-use till_actors::{CallTimes, Dependencies, EXPIRY_PAUSE, Engine, EngineOptions};
+use till_actors::{Dependencies, EXPIRY_PAUSE, Engine, EngineOptions};
 use till_operate::checkpoint::{BookBeside, Checkpointer, PAUSED_FILE, Shelf};
 use till_operate::scrub::{Scrubber, TableInspector};
 use till_shared::SharedJournal;
@@ -219,7 +219,7 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
         idle_before_retiring: IDLE_BEFORE_RETIRING,
         expiry_pause: EXPIRY_PAUSE,
         lifetimes: configuration.lifetimes,
-        call_times: CallTimes::default(),
+        call_times: configuration.call_times,
         group_commit_delay: GROUP_COMMIT_DELAY,
         paused,
         on_fatal: Box::new(abort_with_message),

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 use till_actors::CallTimes;
-use till_actors::acquirer::UnansweredOutcome::{CredentialsRefused, Limited, Unknown};
+use till_actors::acquirer::UnansweredOutcome::{CredentialsRefused, Limited, Mismatch, Unknown};
 use till_domain::acquirer::{AccountState, AcquirerRef};
 use till_domain::command::{Caller, CapturePayment, Command, RefundPayment};
 use till_domain::event::Answer;
@@ -11,7 +11,7 @@ use till_domain::ids::{AcquirerId, PaymentId};
 use till_domain::money::AmountMinor;
 use till_domain::payment::{PaymentRef, PaymentStatus};
 
-use crate::acquirer::ScriptHandle;
+use crate::acquirer::{Preparing, ScriptHandle};
 use crate::shop::{TestShop, by, initiate};
 use crate::world::{EngineWorld, Settings, done, eventually};
 
@@ -112,6 +112,36 @@ async fn an_account_whose_acquirer_limits_calls_stays_ready_and_its_payments_end
     assert_eq!(account.state(), AccountState::Ready);
     account.script.leave_unanswered(None);
     account.all_succeed(&payments).await;
+}
+
+#[actix_rt::test]
+async fn answers_about_something_else_are_counted_and_are_no_silence() {
+    let account = Account::open().await;
+    let engine = &account.world.engine;
+    assert_eq!((engine.call_statistics().mismatches(), engine.unknown_age()), (0, Duration::ZERO));
+    account.script.leave_unanswered(Some(Mismatch));
+    let payments = account.pay(6).await;
+    eventually("each is told", || engine.call_statistics().mismatches() >= 6).await;
+    assert!(account.state() == AccountState::Ready && engine.unknown_age() > Duration::ZERO);
+    let unknown = engine.call_statistics().calls().find(|(of, _)| *of == ["stripe", "authorize", "unknown"]);
+    assert!(unknown.is_some_and(|(_, count)| count >= 6), "{unknown:?}");
+    account.script.leave_unanswered(None);
+    account.all_succeed(&payments).await;
+    eventually("all is known", || engine.unknown_age() == Duration::ZERO).await;
+}
+
+#[actix_rt::test]
+async fn an_account_whose_card_numbers_are_refused_says_so_until_it_is_changed() {
+    let account = Account::open().await;
+    account.script.prepare(Preparing::RefusesCardNumbers);
+    let refused = account.pay(1).await[0];
+    account.world.settles_down_as(&account.shop, refused, PaymentStatus::Failed).await;
+    account.gets(AccountState::CardNumbersRefused).await;
+    account.script.prepare(Preparing::WithPage);
+    account.all_succeed(&account.pay(1).await).await;
+    assert_eq!(account.state(), AccountState::CardNumbersRefused);
+    account.world.replace_secret(&account.shop, account.id).await;
+    assert_eq!(account.state(), AccountState::Ready);
 }
 
 #[actix_rt::test]

@@ -37,6 +37,8 @@ pub(crate) enum Preparing {
     WithPage,
     /// The acquirer refuses.
     Declines,
+    /// The acquirer takes no card numbers of the account.
+    RefusesCardNumbers,
 }
 
 #[derive(Default)]
@@ -184,8 +186,13 @@ impl ScriptHandle {
             Some(CallFault::NotSent) => return Err(AcquirerUnavailable::not_sent("on purpose")),
             Some(CallFault::AnswerLost | CallFault::FailureStored) | None => {}
         }
-        if preparing == Preparing::Declines {
-            return Ok(Prepared::Declined(FailureCode::InvalidCard.into()));
+        let refused = match preparing {
+            Preparing::Declines => Some(FailureCode::InvalidCard),
+            Preparing::RefusesCardNumbers => Some(FailureCode::AcquirerRefusedCardNumbers),
+            Preparing::WithoutPage | Preparing::WithPage => None,
+        };
+        if let Some(code) = refused {
+            return Ok(Prepared::Declined(code.into()));
         }
         let acquirer_reference = format!("prepared-{}", script.prepared.len() + 1);
         script.prepared.push(acquirer_reference.clone());
