@@ -115,6 +115,44 @@ pub struct CardFacts {
     pub fingerprint: CardFingerprint,
 }
 
+/// A card that was entered at the acquirer, as far as the acquirer tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardAtAcquirer {
+    /// Its network.
+    pub scheme: CardScheme,
+    /// The last four digits.
+    pub last_digits: String,
+    /// The last month in which it is valid.
+    pub expiry: CardExpiry,
+}
+
+/// The facts that are shown of the card of a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShownCard<'a> {
+    /// Its network.
+    pub scheme: CardScheme,
+    /// The first six digits; none for a card that was entered at the acquirer.
+    pub first_digits: Option<&'a str>,
+    /// The last four digits.
+    pub last_digits: &'a str,
+    /// The last month in which it is valid.
+    pub expiry: CardExpiry,
+}
+
+impl<'a> From<&'a CardFacts> for ShownCard<'a> {
+    fn from(card: &'a CardFacts) -> ShownCard<'a> {
+        let CardFacts { scheme, first_digits, last_digits, expiry, holder: _, fingerprint: _ } = card;
+        ShownCard { scheme: *scheme, first_digits: Some(first_digits), last_digits, expiry: *expiry }
+    }
+}
+
+impl<'a> From<&'a CardAtAcquirer> for ShownCard<'a> {
+    fn from(card: &'a CardAtAcquirer) -> ShownCard<'a> {
+        let CardAtAcquirer { scheme, last_digits, expiry } = card;
+        ShownCard { scheme: *scheme, first_digits: None, last_digits, expiry: *expiry }
+    }
+}
+
 impl CardFacts {
     /// These facts for a session or a payment, which do not keep the name: the token or the customer keeps it.
     #[must_use]

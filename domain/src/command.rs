@@ -1,7 +1,7 @@
 //! Commands: the requests to a merchant's actor, parsed and checked for form.
 
 use crate::acquirer::{AccountMode, AcquirerName, CardEntry};
-use crate::card::{CardFacts, SaveCard, TokenUsage};
+use crate::card::{CardAtAcquirer, CardFacts, SaveCard, TokenUsage};
 use crate::checkout::{CheckoutLine, CheckoutRef, Locale};
 use crate::customer::{CardRef, Contact, CustomerFields, CustomerRef};
 use crate::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
@@ -573,7 +573,7 @@ pub struct TokenizeCard {
 /// The payment method that a customer chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selection {
-    /// A card that the merchant names later.
+    /// A card that the merchant names later, or that the customer enters at the acquirer's page.
     UnnamedCard,
     /// A tokenized card.
     Token(TokenId),
@@ -701,6 +701,8 @@ pub struct PayCheckout {
 /// The payment method that the customer of a checkout chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckoutChoice {
+    /// A card that is entered at the acquirer's page.
+    AcquirerPage,
     /// A tokenized card.
     Token(TokenId),
     /// A saved card.
@@ -728,6 +730,10 @@ pub enum AuthorizationResult {
         is_disputed: bool,
         /// The authentication of the card, when there was one.
         authentication: Option<AuthenticationResult>,
+        /// The instant before which the acquirer must be asked to capture, when it tells one.
+        capture_before: Option<Millis>,
+        /// The card, when it was entered at the acquirer.
+        card: Option<CardAtAcquirer>,
     },
     /// The customer must act first.
     NeedsAction(RequiredAction),

@@ -2,7 +2,7 @@
 
 use crate::acquirer::{AccountSecret, AcquirerAccount};
 use crate::activity::Activity;
-use crate::card::{Card, CardExpiry, Token};
+use crate::card::{Card, CardAtAcquirer, CardExpiry, Token};
 use crate::checkout::Checkout;
 use crate::command::{Caller, IdempotencyScope};
 use crate::customer::Customer;
@@ -661,6 +661,8 @@ pub enum Event {
         at: Millis,
         /// The entry of the activity log, when nothing is left of the payment.
         activity: Option<Activity>,
+        /// The acquirer's own reference of the refund.
+        acquirer_reference: String,
     },
     /// The acquirer refused a refund: its entries are canceled.
     RefundFailed {
@@ -895,6 +897,13 @@ pub enum Event {
     },
     /// The acquirer has prepared a payment: nothing is sent that may move its money before this is durable.
     CallPrepared(PreparedPayment),
+    /// The acquirer has told the card that the customer entered at its page.
+    CardTold {
+        /// The payment.
+        payment_id: PaymentId,
+        /// The card.
+        card: CardAtAcquirer,
+    },
 }
 
 /// The decision of a dispute, with all its consequences.

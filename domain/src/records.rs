@@ -1,6 +1,6 @@
 //! The records of a merchant: its bounded state, and its rows by typed look-up.
 
-use crate::acquirer::{AccountMode, AcquirerAccount, AcquirerRef, AcquirerUse};
+use crate::acquirer::{AccountMode, AcquirerAccount, AcquirerRef, AcquirerUse, CardEntry};
 use crate::activity::{Activity, ActivityObject, ActivityType};
 use crate::card::{Card, CardFingerprint, Token, TokenQueue, TokenUse};
 use crate::checkout::{Checkout, CheckoutStatus};
@@ -86,6 +86,14 @@ impl MerchantState {
     pub fn mode_at(&self, acquirer: AcquirerRef) -> AccountMode {
         let account = acquirer.account_id().and_then(|id| self.acquirers.get(&id));
         account.map_or(AccountMode::Test, |account| account.mode)
+    }
+
+    /// True when customers enter their cards at the page of the acquirer that carries out payments by card.
+    #[must_use]
+    pub fn has_card_page(&self) -> bool {
+        let integration = self.integrations.get(&PaymentMethod::Card);
+        let account = integration.and_then(|found| self.acquirers.get(&found.acquirer.account_id()?));
+        account.is_some_and(|account| account.card_entry == CardEntry::Page)
     }
 
     /// The time by which the merchant is ahead of the wall clock, in milliseconds: 0 without a test clock.

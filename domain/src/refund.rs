@@ -47,6 +47,8 @@ pub struct Refund {
     pub created_at: Millis,
     /// The time at which the acquirer's confirmation was recorded.
     pub refunded_at: Option<Millis>,
+    /// The acquirer's own reference of it, once it has confirmed it.
+    pub acquirer_reference: Option<String>,
 }
 
 impl Refund {

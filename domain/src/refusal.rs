@@ -205,6 +205,10 @@ pub enum Refusal {
         /// The session's bearer.
         fixed: InterestBearer,
     },
+    /// A card is given in a call, and cards are entered at the acquirer's page.
+    CardEnteredAtAcquirer,
+    /// A checkout is to be paid by card, and none is given.
+    CheckoutCardMissing,
     /// No customer of the merchant has this id.
     CustomerNotFound,
     /// No customer of the merchant has this id, in a call of an endpoint about customers.

@@ -1,6 +1,6 @@
 //! Payment sessions: one selection of a payment method with its amount.
 
-use crate::card::{CardFacts, TokenUsage};
+use crate::card::{CardAtAcquirer, CardFacts, ShownCard, TokenUsage};
 use crate::customer::CustomerFields;
 use crate::ids::{CardId, CustomerId, InstallationId, PaymentId, SessionId, TokenId};
 use crate::merchant::PaymentMethod;
@@ -73,7 +73,8 @@ pub struct PlanCost {
 /// The instrument that pays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Instrument {
-    /// A card that the merchant names when it initiates the payment.
+    /// A card that is not named: the merchant names it when it initiates the payment, or the customer enters it at the
+    /// acquirer.
     UnnamedCard,
     /// A tokenized card.
     Token {
@@ -104,6 +105,11 @@ pub enum Instrument {
     PromptPay,
     /// A confirmation at the customer's bank.
     MobileBanking,
+    /// A card that the customer enters at the acquirer's page. Only payments have it.
+    AcquirerPage {
+        /// The card, once the acquirer has told it.
+        card: Option<CardAtAcquirer>,
+    },
 }
 
 impl Instrument {
@@ -111,18 +117,22 @@ impl Instrument {
     #[must_use]
     pub const fn method(&self) -> PaymentMethod {
         match self {
-            Instrument::UnnamedCard | Instrument::Token { .. } | Instrument::SavedCard { .. } => PaymentMethod::Card,
+            Instrument::UnnamedCard
+            | Instrument::Token { .. }
+            | Instrument::SavedCard { .. }
+            | Instrument::AcquirerPage { .. } => PaymentMethod::Card,
             Instrument::Installment { .. } => PaymentMethod::Installment,
             Instrument::PromptPay => PaymentMethod::PromptPay,
             Instrument::MobileBanking => PaymentMethod::MobileBanking,
         }
     }
 
-    /// The facts of the card, when one is named.
+    /// The facts of the card, when one is named or the acquirer has told it.
     #[must_use]
-    pub const fn card(&self) -> Option<&CardFacts> {
+    pub fn card(&self) -> Option<ShownCard<'_>> {
         match self {
-            Instrument::Token { card, .. } | Instrument::SavedCard { card, .. } => Some(card),
+            Instrument::Token { card, .. } | Instrument::SavedCard { card, .. } => Some(card.into()),
+            Instrument::AcquirerPage { card } => card.as_ref().map(ShownCard::from),
             Instrument::UnnamedCard
             | Instrument::Installment { .. }
             | Instrument::PromptPay
@@ -139,7 +149,8 @@ impl Instrument {
             | Instrument::Token { .. }
             | Instrument::SavedCard { .. }
             | Instrument::PromptPay
-            | Instrument::MobileBanking => None,
+            | Instrument::MobileBanking
+            | Instrument::AcquirerPage { .. } => None,
         }
     }
 
@@ -153,7 +164,8 @@ impl Instrument {
             | Instrument::Token { .. }
             | Instrument::SavedCard { .. }
             | Instrument::PromptPay
-            | Instrument::MobileBanking => 0,
+            | Instrument::MobileBanking
+            | Instrument::AcquirerPage { .. } => 0,
         };
         FeeRate { basis_points, fixed_minor: 0 }
     }
@@ -168,7 +180,8 @@ impl Instrument {
             | Instrument::SavedCard { .. }
             | Instrument::Installment { .. }
             | Instrument::PromptPay
-            | Instrument::MobileBanking => None,
+            | Instrument::MobileBanking
+            | Instrument::AcquirerPage { .. } => None,
         }
     }
 
@@ -182,20 +195,25 @@ impl Instrument {
             | Instrument::SavedCard { .. }
             | Instrument::Installment { .. }
             | Instrument::PromptPay
-            | Instrument::MobileBanking => None,
+            | Instrument::MobileBanking
+            | Instrument::AcquirerPage { .. } => None,
         }
     }
 
     /// The name that a customer reads, such as `Visa 4242`.
     #[must_use]
     pub fn display_name(&self) -> String {
+        if let Some(card) = self.card() {
+            return format!("{} {}", card.scheme.display_name(), card.last_digits);
+        }
         match self {
-            Instrument::UnnamedCard => "Card".to_owned(),
-            Instrument::Token { card, .. } | Instrument::SavedCard { card, .. } => {
-                format!("{} {}", card.scheme.display_name(), card.last_digits)
-            }
             Instrument::Installment { plan, .. } => plan.display_name().to_owned(),
-            Instrument::PromptPay | Instrument::MobileBanking => self.method().display_name().to_owned(),
+            Instrument::UnnamedCard
+            | Instrument::Token { .. }
+            | Instrument::SavedCard { .. }
+            | Instrument::PromptPay
+            | Instrument::MobileBanking
+            | Instrument::AcquirerPage { .. } => self.method().display_name().to_owned(),
         }
     }
 }

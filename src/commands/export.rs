@@ -44,7 +44,7 @@ pub(super) struct ExportArguments {
 /// An object in the form in which the endpoints answer it.
 fn endpoint_shape(object: ApiObject<'_>) -> Value {
     match object {
-        ApiObject::Payment(payment, now) => json(PaymentShape::new(payment, None, now)),
+        ApiObject::Payment(payment, now) => json(PaymentShape::new(payment, None, None, now)),
         ApiObject::Entry(entry, statement_id, external_id) => json(EntryShape::new(entry, statement_id, external_id)),
         ApiObject::Contact(customer) => json(ContactShape::new(customer)),
         ApiObject::Card(card, customer) => json(CardShape::new(card, customer)),

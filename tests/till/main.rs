@@ -20,6 +20,7 @@ mod balance_calls;
 mod entry_filters;
 mod payouts;
 mod disputes;
+mod card_page;
 mod checkouts;
 mod contacts;
 mod real_causes;

@@ -104,10 +104,13 @@ fn the_settings_have_the_data_of_a_payment_form() {
     let expected = json!({
         "merchant_name": "ร้าน Ada", "currency": "THB", "installation_name": "Web shop", "platform": "WEB",
         "payment_methods": [
-            { "name": "CARD", "display_name": "Card", "category": "card", "banks": [], "interest_bearer": null },
+            {
+                "name": "CARD", "display_name": "Card", "category": "card", "banks": [], "interest_bearer": null,
+                "card_entry": "FORM",
+            },
             {
                 "name": "INSTALLMENT", "display_name": "Instalments", "category": "installment", "banks": [],
-                "interest_bearer": "customer",
+                "interest_bearer": "customer", "card_entry": null,
             },
         ],
         "interest_bearer": "customer",

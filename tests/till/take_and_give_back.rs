@@ -116,6 +116,9 @@ fn refunds_in_parts_end_with_a_refunded_payment() {
         (&found["reason"], &found["failure_code"], found["refunded_at"].is_u64()),
         (&json!("damaged"), &Value::Null, true)
     );
+    let reference = found["acquirer_reference"].as_str().expect("the acquirer has told one");
+    assert!(reference.starts_with(&format!("sandbox:{payment}/refund/")), "{reference}");
+    assert_eq!(found["acquirer_code"], Value::Null);
     assert_eq!(
         shop.call("refund-payment", &body).refused("CONFLICT"),
         json!({ "argument": "external_id", "refund_id": first })

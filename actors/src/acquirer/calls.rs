@@ -3,7 +3,7 @@
 use std::future::{Future, ready};
 use std::pin::Pin;
 
-use till_domain::card::{CardExpiry, CardScheme};
+use till_domain::card::CardAtAcquirer;
 use till_domain::command::{AuthenticationResult, EvidenceResult, RequiredAction};
 use till_domain::failure::Failure;
 use till_domain::ids::MerchantId;
@@ -191,17 +191,6 @@ pub struct ApprovedAuthorization {
     pub capture_before: Option<Millis>,
     /// The card, when it was entered at the acquirer.
     pub card: Option<CardAtAcquirer>,
-}
-
-/// A card that was entered at the acquirer, as far as it tells it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CardAtAcquirer {
-    /// Its network.
-    pub scheme: CardScheme,
-    /// Its last four digits.
-    pub last_digits: String,
-    /// The last month in which it is valid.
-    pub expiry: CardExpiry,
 }
 
 /// A capture, a void, a refund or a payout that is done.

@@ -32,7 +32,7 @@ pub struct CallTimes {
     pub customer_asked_again_with_notices: Duration,
     /// The time for which a genuine notice says that the account's notices come: an hour.
     pub notices_trusted: Duration,
-    /// The least time between two look-ups of a call that notices ask for: 2 s.
+    /// The least time between two look-ups of a call that somebody asks for: 2 s.
     pub between_look_ups: Duration,
     /// The time between two calls of an account of real money, on average: 80 of them a second.
     pub between_live_calls: Duration,

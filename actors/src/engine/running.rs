@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::mpsc as blocking;
 use std::time::{Duration, Instant};
 use till_domain::command::{AdvanceClock, Idempotency, Request};
-use till_domain::ids::{AcquirerId, MerchantId};
+use till_domain::effect::EffectId;
+use till_domain::ids::{AcquirerId, MerchantId, PaymentId};
+use till_domain::open_call::OpenCall;
 use till_domain::payment::Lifetimes;
 use till_domain::records::Unreadable;
 use till_storage::commit::{BarrierVerdict, CommitStats, Committer, Submission, Urgency};
@@ -280,6 +282,15 @@ impl Engine {
     #[must_use]
     pub fn unknown_age(&self) -> Duration {
         self.registry.shared().outbox.effects.made.unknown_age()
+    }
+
+    /// Looks the authorization of a payment up now, since its customer came back from where it is made: at most every
+    /// 2 s.
+    pub fn look_up_authorization(&self, merchant_id: MerchantId, payment_id: PaymentId) {
+        let SharedContext { clock, outbox, .. } = self.registry.shared();
+        let call = OpenCall::Payment(EffectId::operation(payment_id));
+        let between = self.advancer.caller.times.between_look_ups;
+        outbox.effects.calls.hasten((merchant_id, call), clock.now(), between);
     }
 
     /// The number of calls to acquirers that are under way.

@@ -84,6 +84,7 @@ fn refund(status: RefundStatus) -> Refund {
         failure: (status == RefundStatus::Failed).then(|| FailureCode::RefundFailed.into()),
         requested_by: Actor::System,
         transaction_id: TransactionId::from_bytes([6; 16]),
+        acquirer_reference: None,
         created_at: NOON,
         refunded_at: (status == RefundStatus::Successful).then_some(NOON),
     }

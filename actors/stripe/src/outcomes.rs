@@ -1,9 +1,7 @@
 //! What the state of an intent says of its payment.
 
-use till_actors::acquirer::{
-    AcquirerUnavailable, ApprovedAuthorization, Awaited, CallAnswer, CallDone, CardAtAcquirer, LookedUp,
-};
-use till_domain::card::{CardExpiry, CardScheme};
+use till_actors::acquirer::{AcquirerUnavailable, ApprovedAuthorization, Awaited, CallAnswer, CallDone, LookedUp};
+use till_domain::card::{CardAtAcquirer, CardExpiry, CardScheme};
 use till_domain::command::{AuthenticationResult, RequiredAction};
 use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
 use till_domain::failure::{Failure, FailureCode};

@@ -50,6 +50,12 @@ impl EngineWorld {
     pub(crate) async fn with_account_and(settings: Settings) -> (EngineWorld, TestShop, AcquirerId) {
         let world = EngineWorld::start_with(settings);
         let shop = world.open_shop().await;
+        let id = world.open_account(&shop).await;
+        (world, shop, id)
+    }
+
+    /// An account, at which the merchant's cards are from now on.
+    pub(crate) async fn open_account(&self, shop: &TestShop) -> AcquirerId {
         let command = AddAcquirer {
             acquirer: AcquirerName::Stripe,
             name: Name::new("Bangkok").expect("a name"),
@@ -58,13 +64,11 @@ impl EngineWorld {
             has_webhook_secret: true,
         };
         let secrets = secrets(FIRST, Some(OF_NOTICES));
-        let Answer::Acquirer(id) = world.change_account(&shop, AcquirerChange::Add(command), Some(secrets)).await
-        else {
+        let Answer::Acquirer(id) = self.change_account(shop, AcquirerChange::Add(command), Some(secrets)).await else {
             panic!("no account was added")
         };
-        let acquirer = AcquirerRef::Account(AcquirerName::Stripe, id);
-        world.configure_cards(&shop, acquirer).await;
-        (world, shop, id)
+        self.configure_cards(shop, AcquirerRef::Account(AcquirerName::Stripe, id)).await;
+        id
     }
 
     /// Gives an account another secret, as the operator does.

@@ -13,6 +13,7 @@ use till_sandbox::book::MemoryBook;
 use zeroize::Zeroizing;
 
 use crate::acquirer::{ScriptHandle, ScriptedAcquirer};
+use crate::card_page::PlayedPages;
 
 /// An account that the engine opened.
 #[derive(Clone)]
@@ -31,6 +32,8 @@ struct Connections {
     opened: Vec<OpenedScript>,
     /// What all secrets of an account lead to.
     sandboxes: BTreeMap<AcquirerId, Arc<SandboxAcquirer>>,
+    /// The acquirer of all accounts, instead of one with a script for each.
+    pages: Option<PlayedPages>,
 }
 
 /// A connector; clones are the same one.
@@ -47,6 +50,11 @@ impl ScriptedConnector {
         self.connections().opened.clone()
     }
 
+    /// Every account is one at an acquirer with a page from now on.
+    pub(crate) fn play_pages(&self) -> PlayedPages {
+        self.connections().pages.insert(PlayedPages::default()).clone()
+    }
+
     fn connections(&self) -> MutexGuard<'_, Connections> {
         self.0.lock().expect("no test panics with the script in hand")
     }
@@ -59,6 +67,9 @@ impl Connector for ScriptedConnector {
     }
 
     fn open(&self, opened: OpenedAccount) -> Arc<dyn Acquirer> {
+        if let Some(pages) = &self.connections().pages {
+            return Arc::new(pages.clone());
+        }
         let script = ScriptHandle::default();
         let text = |secret: &Option<Zeroizing<String>>| secret.as_ref().map(|text| text.as_str().to_owned());
         let secrets = (text(&opened.secrets.calls).expect("it is there"), text(&opened.secrets.notices));

@@ -127,6 +127,8 @@ async fn a_result_for_a_closed_effect_changes_nothing() {
         settles_at_once: true,
         is_disputed: false,
         authentication: None,
+        capture_before: None,
+        card: None,
     };
     let declined = AuthorizationResult::Declined { failure: FailureCode::CardDeclined.into(), authentication: None };
     for result in [approved, declined] {

@@ -17,6 +17,7 @@ mod acquirer_accounts;
 mod answers;
 mod bounds;
 mod calls;
+mod card_page;
 mod conformance;
 mod repetitions;
 mod preparations;

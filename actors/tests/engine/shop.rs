@@ -30,6 +30,9 @@ pub(crate) const PRICE_MINOR: u64 = 10_000;
 /// Time after which captured money is effective, in seconds.
 pub(crate) const SETTLEMENT_DELAY_SECONDS: u64 = 1_000;
 
+/// The address of every merchant here.
+pub(crate) const SUPPORT_EMAIL: &str = "support@shop.example";
+
 const GOOD_CARD: &str = "4242424242424242";
 
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +42,7 @@ pub(crate) struct TestShop {
     pub(crate) installation_id: InstallationId,
 }
 
-fn thb(minor: u64) -> Money {
+pub(crate) fn thb(minor: u64) -> Money {
     let amount = AmountMinor::new(minor).expect("an amount in range");
     Money { amount, currency: "THB".parse().expect("THB is a currency") }
 }
@@ -93,7 +96,7 @@ pub(crate) fn create(merchant_id: MerchantId) -> Request {
         currency: thb(1).currency,
         time_zone: TimeZone::new("Asia/Bangkok").expect("a zone of proper form"),
         settlement_delay_seconds: SETTLEMENT_DELAY_SECONDS,
-        support_email: None,
+        support_email: Some(Email::new(SUPPORT_EMAIL).expect("an address of proper form")),
         card_numbers_in_identifiers: false,
         test_clock: false,
     };

@@ -10,6 +10,7 @@ use crate::preparation::PreparedPayment;
 use crate::records::{
     CustomerActions, Effects, Payments, Preparations, Present, RowsMut, Sessions, Timers, Unreadable,
 };
+use crate::session::Instrument;
 
 /// Folds an event of the customer's part in; any other changes nothing here.
 pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
@@ -27,6 +28,10 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
         Ok(())
     } else if let Event::CallPrepared(prepared) = event {
         prepare(prepared, rows)
+    } else if let Event::CardTold { payment_id, card } = event {
+        change::<Payments>(rows, *payment_id, |payment| {
+            payment.instrument = Instrument::AcquirerPage { card: Some(card.clone()) };
+        })
     } else if let Event::SessionCanceled { session_id, at } = event {
         change::<Sessions>(rows, *session_id, |session| session.expires_at = *at)
     } else {

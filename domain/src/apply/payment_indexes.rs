@@ -16,8 +16,10 @@ use std::collections::BTreeMap;
 #[must_use]
 pub fn index_rows(payment: &Payment) -> Vec<(AnyKey, AnyRow)> {
     let mut index_rows = lasting_rows(payment);
-    index_rows.extend(IndexedState::of(payment).status_row(payment.id));
-    index_rows.extend(IndexedState::of(payment).capture_row(payment.id));
+    let indexed = IndexedState::of(payment);
+    index_rows.extend(indexed.status_row(payment.id));
+    index_rows.extend(indexed.capture_row(payment.id));
+    index_rows.extend(indexed.last_digits_row(payment.id));
     index_rows
 }
 
@@ -29,11 +31,6 @@ fn lasting_rows(payment: &Payment) -> Vec<(AnyKey, AnyRow)> {
         let by_customer = PaymentsByCustomer::key((customer_id, payment.id));
         index_rows.push((by_customer, PaymentsByCustomer::wrap(Present)));
     }
-    let last_digits = payment.instrument.card().and_then(|card| card.last_digits.as_bytes().try_into().ok());
-    if let Some(last_digits) = last_digits {
-        let by_last_digits = PaymentsByLastDigits::key((last_digits, payment.id));
-        index_rows.push((by_last_digits, PaymentsByLastDigits::wrap(Present)));
-    }
     index_rows
 }
 
@@ -43,12 +40,14 @@ struct IndexedState {
     status: PaymentStatus,
     method: PaymentMethod,
     capture: Option<CaptureTime>,
+    last_digits: Option<[u8; 4]>,
 }
 
 impl IndexedState {
     fn of(payment: &Payment) -> IndexedState {
         let capture = payment.capture.map(|capture| CaptureTime::of(payment.created_at, capture.at));
-        IndexedState { status: payment.status, method: payment.instrument.method(), capture }
+        let last_digits = payment.instrument.card().and_then(|card| card.last_digits.as_bytes().try_into().ok());
+        IndexedState { status: payment.status, method: payment.instrument.method(), capture, last_digits }
     }
 
     /// The row by status; none for a payment that is PENDING.
@@ -60,6 +59,11 @@ impl IndexedState {
     /// The row by time of capture; none for a payment that was never captured.
     fn capture_row(self, id: PaymentId) -> Option<(AnyKey, AnyRow)> {
         Some((PaymentsByCapture::key((self.capture?, id)), PaymentsByCapture::wrap(Present)))
+    }
+
+    /// The row by the last digits of the card; none while no card is known.
+    fn last_digits_row(self, id: PaymentId) -> Option<(AnyKey, AnyRow)> {
+        Some((PaymentsByLastDigits::key((self.last_digits?, id)), PaymentsByLastDigits::wrap(Present)))
     }
 }
 
@@ -92,6 +96,7 @@ impl<'r, R: RowsMut> WatchedPayments<'r, R> {
             }
             replace(before.and_then(|before| before.status_row(id)), after.status_row(id), rows);
             replace(before.and_then(|before| before.capture_row(id)), after.capture_row(id), rows);
+            replace(before.and_then(|before| before.last_digits_row(id)), after.last_digits_row(id), rows);
         }
         Ok(())
     }

@@ -23,10 +23,18 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
     if let Event::RefundRequested { refund, transaction, uncovered_minor, activity } = event {
         request(refund, transaction, *uncovered_minor, rows)?;
         log_activity(activity, rows)?;
-    } else if let Event::RefundConfirmed { refund_id, payment_id, amount_minor, status, settles_at, at, activity } =
-        event
+    } else if let Event::RefundConfirmed {
+        refund_id,
+        payment_id,
+        amount_minor,
+        status,
+        settles_at,
+        at,
+        activity,
+        acquirer_reference,
+    } = event
     {
-        let confirmed = Confirmed { amount_minor: *amount_minor, settles_at: *settles_at, at: *at };
+        let confirmed = Confirmed { amount_minor: *amount_minor, settles_at: *settles_at, at: *at, acquirer_reference };
         confirm(*refund_id, confirmed, rows)?;
         reduce(*payment_id, *amount_minor, *status, rows)?;
         activity.as_ref().map_or(Ok(()), |activity: &Activity| log_activity(activity, rows))?;
@@ -67,16 +75,19 @@ fn request(
     change_balance(rows, |totals| totals.with_uncovered(uncovered_minor))
 }
 
-/// The part of a confirmation that concerns the ledger.
-struct Confirmed {
+/// The part of a confirmation that concerns the refund and the ledger.
+struct Confirmed<'a> {
     amount_minor: u64,
     settles_at: Option<Millis>,
     at: Millis,
+    acquirer_reference: &'a str,
 }
 
-fn confirm(id: RefundId, confirmed: Confirmed, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    let Confirmed { amount_minor, settles_at, at } = confirmed;
-    let refund = end(id, RefundStatus::Successful, rows, |refund| refund.refunded_at = Some(at))?;
+fn confirm(id: RefundId, confirmed: Confirmed<'_>, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    let Confirmed { amount_minor, settles_at, at, acquirer_reference } = confirmed;
+    let refund = end(id, RefundStatus::Successful, rows, |refund| {
+        (refund.refunded_at, refund.acquirer_reference) = (Some(at), Some(acquirer_reference.to_owned()));
+    })?;
     let transaction = existing_row::<Transactions>(refund.transaction_id, rows)?;
     let Some(due) = settles_at else {
         put_transaction(&transaction.settled(at), rows)?;

@@ -153,6 +153,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         | Event::ActionTaken { .. }
         | Event::ActionCancelRequested { .. }
         | Event::CallPrepared(_)
+        | Event::CardTold { .. }
         | Event::SessionCanceled { .. } => actions::apply(event, rows)?,
         Event::CheckoutStarted(_)
         | Event::CheckoutPaid { .. }

@@ -163,6 +163,7 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::ActionTaken { payment_id: _ }
         | Event::ActionCancelRequested { effect: _ }
         | Event::CallPrepared(_)
+        | Event::CardTold { payment_id: _, card: _ }
         | Event::SessionCanceled { session_id: _, at: _ }
         | Event::CheckoutPaid { checkout_id: _, payment_id: _ }
         | Event::CheckoutReopened { checkout_id: _ }

@@ -16,6 +16,8 @@ use crate::ids::PaymentId;
 use crate::payment::{Authorization, CaptureMode, OperationKind, Payment, PaymentAction, PaymentStatus, Ruling};
 use crate::records::{Effects, Payments, Records, Unreadable};
 use crate::refusal::DecisionError;
+use crate::session::Instrument;
+use crate::time::Millis;
 use std::sync::Arc;
 
 pub(super) fn record_authorization(
@@ -58,24 +60,38 @@ fn approve(
     is_open: bool,
     context: &mut Context<'_>,
 ) -> Result<Decision, DecisionError> {
-    let AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed, authentication } =
-        result
+    let AuthorizationResult::Approved {
+        acquirer_reference,
+        captured,
+        settles_at_once,
+        is_disputed,
+        authentication,
+        capture_before,
+        card,
+    } = result
     else {
         return Ok(Decision::nothing());
     };
     let (captured, settles_at_once, is_disputed) = (*captured, *settles_at_once, *is_disputed);
-    let authentication = authentication_told(*authentication, context);
-    let approval = Approval { acquirer_reference, captured, settles_at_once, is_disputed, authentication };
-    match payment.status.ruling(PaymentAction::Succeed) {
-        Ruling::Authorizes if is_open => approved(records, payment, approval, context),
-        Ruling::GivenBack => Ok(late_approval(payment, approval, context)),
+    let (authentication, capture_before) = (authentication_told(*authentication, context), *capture_before);
+    let approval =
+        Approval { acquirer_reference, captured, settles_at_once, is_disputed, authentication, capture_before };
+    let mut decision = match payment.status.ruling(PaymentAction::Succeed) {
+        Ruling::Authorizes if is_open => approved(records, payment, approval, context)?,
+        Ruling::GivenBack => late_approval(payment, approval, context),
         Ruling::Refused
         | Ruling::Nothing
         | Ruling::Stays
         | Ruling::Becomes(_)
         | Ruling::Authorizes
-        | Ruling::WorkedOut => Ok(Decision::nothing()),
+        | Ruling::WorkedOut => Decision::nothing(),
+    };
+    if let (Instrument::AcquirerPage { card: None }, Some(card), false) =
+        (&payment.instrument, card, decision.events.is_empty())
+    {
+        decision.events.insert(0, Event::CardTold { payment_id: payment.id, card: card.clone() });
     }
+    Ok(decision)
 }
 
 /// The authentication that an acquirer tells of, as known from now on.
@@ -97,6 +113,7 @@ struct Approval<'a> {
     settles_at_once: bool,
     is_disputed: bool,
     authentication: Option<Authentication>,
+    capture_before: Option<Millis>,
 }
 
 /// A pending payment fails. For a payment that is over already, the call is only closed.
@@ -123,10 +140,11 @@ fn approved(
 ) -> Result<Decision, DecisionError> {
     let is_automatic = payment.capture_mode == CaptureMode::Automatic;
     let captured = approval.captured && is_automatic;
+    let lapses_at = context.now.plus_seconds(context.lifetimes.authorization_seconds);
     let authorization = Authorization {
         acquirer_reference: approval.acquirer_reference.to_owned(),
         at: context.now,
-        lapses_at: (!captured).then(|| context.now.plus_seconds(context.lifetimes.authorization_seconds)),
+        lapses_at: (!captured).then(|| approval.capture_before.map_or(lapses_at, |before| before.min(lapses_at))),
     };
     let Approval { settles_at_once, is_disputed, authentication, .. } = approval;
     let payment_id = payment.id;

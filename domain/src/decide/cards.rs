@@ -187,7 +187,8 @@ fn savable(instrument: &Instrument) -> Option<(TokenId, &CardFacts)> {
         | Instrument::SavedCard { .. }
         | Instrument::Installment { .. }
         | Instrument::PromptPay
-        | Instrument::MobileBanking => None,
+        | Instrument::MobileBanking
+        | Instrument::AcquirerPage { .. } => None,
     }
 }
 

@@ -138,6 +138,9 @@ pub(super) fn pay(
     command: &PayCheckout,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
+    if command.choice == CheckoutChoice::AcquirerPage && !records.state().has_card_page() {
+        return Err(Refusal::CheckoutCardMissing.into());
+    }
     let found = records.shared::<Checkouts>(command.checkout_id)?;
     let is_of_installation = |checkout: &Arc<Checkout>| checkout.installation_id == installation_id;
     let checkout = found.filter(is_of_installation).ok_or(Refusal::CheckoutNotFound)?;
@@ -211,6 +214,7 @@ fn instrument(
     context: &Context<'_>,
 ) -> Result<Instrument, DecisionError> {
     let selection = match choice {
+        CheckoutChoice::AcquirerPage => Selection::UnnamedCard,
         CheckoutChoice::Token(token_id) => Selection::Token(*token_id),
         CheckoutChoice::SavedCard(card) => Selection::SavedCard(card.clone()),
         CheckoutChoice::Installment(plan) => Selection::Installment(*plan, checkout.interest_bearer),
@@ -223,12 +227,13 @@ fn instrument(
     if !checkout.methods.contains(&method) || !can_pay {
         return Err(Refusal::MethodNotEnabled.into());
     }
+    let instrument = sdk::instrument(records, &selection, context)?;
     if let CheckoutChoice::SavedCard(card) = choice {
         let owner = customer::referred(records, checkout.customer.id.as_ref().filter(|_| checkout.offers_saved_cards))?;
         let card = cards::find(records, card)?.filter(|card| Some(card.customer_id) == owner);
         card.ok_or(Refusal::CardNotFound)?;
     }
-    sdk::instrument(records, &selection, context)
+    Ok(instrument)
 }
 
 /// The payment as the merchant's call would initiate it.

@@ -8,7 +8,7 @@ use crate::customer::{CardRef, Contact, CustomerFields};
 use crate::effect::{Effect, EffectKind};
 use crate::event::{Answer, Event};
 use crate::ids::{CheckoutId, PaymentId};
-use crate::merchant::Integration;
+use crate::merchant::{Integration, PaymentMethod};
 use crate::payment::{CaptureMode, Payment};
 use crate::records::{CheckoutsByExternalId, MerchantState, Payments, PaymentsByExternalId, Records, Sessions};
 use crate::refusal::{DecisionError, Refusal};
@@ -38,7 +38,7 @@ pub(super) fn payment_of(
     if session.money != command.money {
         return Err(Refusal::AmountMismatch { given: command.money, session: session.money }.into());
     }
-    let integration = integration(records.state(), session, command.capture)?;
+    let integration = integration(records.state(), session, command)?;
     check_interest_bearer(session, command)?;
     let given = command.customer.with_defaults(&session.customer);
     if let Instrument::SavedCard { card_id: _, owner, card: _ } = &session.instrument
@@ -99,13 +99,17 @@ fn active_session(
     Ok(session)
 }
 
-fn integration(state: &MerchantState, session: &Session, capture: bool) -> Result<Integration, Refusal> {
+fn integration(state: &MerchantState, session: &Session, command: &InitiatePayment) -> Result<Integration, Refusal> {
     let found = state.integrations.get(&session.instrument.method()).filter(|integration| integration.enabled);
     let integration = found.ok_or(Refusal::MethodNotEnabled)?;
     let authorizes =
         session.instrument.method().can_authorize_without_capture() && integration.authorizes_without_capture;
-    if !capture && !authorizes {
+    if !command.capture && !authorizes {
         return Err(Refusal::AuthorizationOnlyNotSupported);
+    }
+    let has_card = session.instrument != Instrument::UnnamedCard || command.card.is_some();
+    if session.instrument.method() == PaymentMethod::Card && has_card && state.has_card_page() {
+        return Err(Refusal::CardEnteredAtAcquirer);
     }
     Ok(*integration)
 }
@@ -119,8 +123,9 @@ fn check_interest_bearer(session: &Session, command: &InitiatePayment) -> Result
     }
 }
 
-/// The instrument that pays. A card session without token and saved card takes the card that the call names, of the
-/// named customer; when no customer is named, the card's owner is the customer.
+/// The instrument that pays. A card session without token and saved card takes the card that its customer enters at the
+/// acquirer's page where there is one, else the card that the call names, of the named customer; when no customer is
+/// named, the card's owner is the customer.
 fn instrument(
     records: &impl Records,
     session: &Session,
@@ -129,6 +134,9 @@ fn instrument(
 ) -> Result<(Instrument, Option<Linked>), DecisionError> {
     if session.instrument != Instrument::UnnamedCard {
         return Ok((session.instrument.clone(), linked));
+    }
+    if records.state().has_card_page() {
+        return Ok((Instrument::AcquirerPage { card: None }, linked));
     }
     let named = command.card.as_ref().ok_or(Refusal::CardIdMissing)?;
     let card = cards::find(records, named)?.ok_or(Refusal::CardNotFound)?;

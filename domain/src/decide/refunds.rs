@@ -55,6 +55,7 @@ pub(super) fn refund_payment(
         transaction_id: transaction.id,
         created_at: context.now,
         refunded_at: None,
+        acquirer_reference: None,
     };
     let event = Event::RefundRequested { refund, transaction, uncovered_minor, activity };
     Ok((Decision::one(event), Answer::Refund(id)))
@@ -103,7 +104,9 @@ pub(super) fn record_refund(
     let Some(refund) = pending(records, id)? else { return Ok(nothing) };
     let Some(payment) = records.shared::<Payments>(refund.payment_id)? else { return Ok(nothing) };
     let event = match result {
-        CallResult::Done { acquirer_reference: _ } => confirmed(records, &refund, &payment, context)?,
+        CallResult::Done { acquirer_reference } => {
+            confirmed(records, &refund, &payment, acquirer_reference.clone(), context)?
+        }
         CallResult::Declined(failure) => failed(records, &refund, &payment, failure, context)?,
     };
     Ok((Decision::one(event), Answer::Changed(true)))
@@ -118,6 +121,7 @@ fn confirmed(
     records: &impl Records,
     refund: &Refund,
     payment: &Payment,
+    acquirer_reference: String,
     context: &mut Context<'_>,
 ) -> Result<Event, Unreadable> {
     let amount_minor = refund.money.amount.get();
@@ -132,6 +136,7 @@ fn confirmed(
         settles_at: settles_at.filter(|_| is_held),
         at: context.now,
         activity: reversal_activity(refund, status, context),
+        acquirer_reference,
     })
 }
 

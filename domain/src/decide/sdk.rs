@@ -6,7 +6,7 @@ use crate::card::{SINGLE_TOKEN_LIFETIME_SECONDS, Token, TokenUsage};
 use crate::command::{SelectPaymentMethod, Selection, TokenizeCard};
 use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::{InstallationId, TokenId};
-use crate::records::{Records, Tokens, Unreadable};
+use crate::records::{Records, Tokens};
 use crate::refusal::{DecisionError, Refusal};
 use crate::session::{Instrument, SESSION_LIFETIME_SECONDS, Session};
 
@@ -15,7 +15,10 @@ pub(super) fn tokenize_card(
     installation_id: InstallationId,
     command: &TokenizeCard,
     context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Unreadable> {
+) -> Result<(Decision, Answer), DecisionError> {
+    if records.state().has_card_page() {
+        return Err(Refusal::CardEnteredAtAcquirer.into());
+    }
     let single = command.usage == TokenUsage::Single;
     let token = Token {
         id: context.mint(),
@@ -66,12 +69,16 @@ pub(super) fn select_payment_method(
     Ok((Decision::one(Event::SessionCreated { session, token_used_up }), answer))
 }
 
-/// The instrument of a selection. Its token or saved card must exist.
+/// The instrument of a selection. Its token or saved card must exist; where cards are entered at the acquirer, it has
+/// none.
 pub(super) fn instrument(
     records: &impl Records,
     selection: &Selection,
     context: &Context<'_>,
 ) -> Result<Instrument, DecisionError> {
+    if matches!(selection, Selection::Token(_) | Selection::SavedCard(_)) && records.state().has_card_page() {
+        return Err(Refusal::CardEnteredAtAcquirer.into());
+    }
     match selection {
         Selection::UnnamedCard => Ok(Instrument::UnnamedCard),
         Selection::Token(token_id) => {

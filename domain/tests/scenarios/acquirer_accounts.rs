@@ -85,9 +85,9 @@ fn a_card_is_entered_only_where_the_acquirer_lets_it() {
     let command = AddAcquirer { acquirer, ..new_account(known(TEST, "acct_1")) };
     world.when(change_account(AcquirerChange::Add(command))).refused(Refusal::CardEntryNotOffered { acquirer });
     let id = world.account();
-    let number = UpdateAcquirer { card_entry: Some(CardEntry::Number), ..account_update(id) };
-    world.when(update_account(number)).answers(CHANGED);
-    assert_eq!(world.look_up::<AcquirerAccounts>(id).card_entry, CardEntry::Number);
+    let page = UpdateAcquirer { card_entry: Some(CardEntry::Page), ..account_update(id) };
+    world.when(update_account(page)).answers(CHANGED);
+    assert_eq!(world.look_up::<AcquirerAccounts>(id).card_entry, CardEntry::Page);
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn check_payment_indexes(world: &ScenarioWorld) {
         let (id, method) = (payment.id, payment.instrument.method());
         expected.insert(AnyKey::PaymentsByAmount((payment.money.amount.get(), id)));
         expected.extend(payment.customer_id.map(|customer_id| AnyKey::PaymentsByCustomer((customer_id, id))));
-        let digits = payment.instrument.card().map(|card| card.last_digits.clone().into_bytes());
+        let digits = payment.instrument.card().map(|card| card.last_digits.as_bytes().to_vec());
         let digits = digits.map(|digits| digits.try_into().expect("a card has four last digits"));
         expected.extend(digits.map(|digits| AnyKey::PaymentsByLastDigits((digits, id))));
         let day = |at: Millis| CaptureTime::Day(u32::try_from(at.0 / 86_400_000).expect("the simulated time is near"));
@@ -295,6 +295,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::ActionTaken { .. }
         | Event::ActionCancelRequested { .. }
         | Event::CallPrepared(_)
+        | Event::CardTold { .. }
         | Event::SessionCanceled { .. }
         | Event::ColorChanged { .. }
         | Event::CheckoutPaid { .. }

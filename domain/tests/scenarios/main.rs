@@ -14,6 +14,7 @@ mod world;
 mod acquirer_accounts;
 mod balance;
 mod captures;
+mod card_page;
 mod checkouts;
 mod contacts;
 mod customers;

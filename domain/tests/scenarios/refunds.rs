@@ -71,6 +71,7 @@ fn a_confirmed_refund_of_settled_money_is_effective_at_once() {
     world.when(refund_done(refund_id)).answers(CHANGED);
     let refund = world.refund_row(refund_id);
     assert_eq!((refund.status, refund.refunded_at), (RefundStatus::Successful, Some(world.clock)));
+    assert_eq!(refund.acquirer_reference.as_deref(), Some("acquirer:1"));
     assert_eq!((entry_status(&world, refund_id), world.balance()), (EntryStatus::Effective, (6_000, 0)));
     assert_eq!(world.payment_row(id).status, PaymentStatus::PartiallyRefunded);
     assert_eq!(world.find::<Effects>(refund.effect().id()), None);

@@ -789,6 +789,7 @@ impl Run {
                     *kind = EffectKind::AuthorizePrepared;
                 }
             }
+            Event::CardTold { .. } => self.saw("card told"),
             Event::SessionCanceled { .. } => self.saw("session canceled"),
             Event::CheckoutStarted(checkout) => {
                 self.saw("checkout started");

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::acquirer::{AccountMode, AcquirerName, AcquirerRef, CardEntry};
-use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
+use till_domain::card::{CardAtAcquirer, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
 use till_domain::checkout::{CHECKOUT_LIFETIME_MAX_SECONDS, CheckoutRef};
 use till_domain::command::{
     AcquirerChange, AddAcquirer, AddInstallation, AddToMetadataSet, AddTopup, AdvanceClock, AuthenticationResult,
@@ -423,6 +423,23 @@ fn approval(captured: bool, settles_at_once: bool, is_disputed: bool) -> Authori
         settles_at_once,
         is_disputed,
         authentication: None,
+        capture_before: None,
+        card: None,
+    }
+}
+
+/// An approval, not captured, of a card that was entered at the acquirer's page, which must be captured in time.
+pub(crate) fn approved_on_page(last_digits: &str, capture_before: Millis) -> AuthorizationResult {
+    let expiry = CardExpiry { year: 2049, month: 12 };
+    let card = CardAtAcquirer { scheme: CardScheme::Visa, last_digits: last_digits.to_owned(), expiry };
+    AuthorizationResult::Approved {
+        acquirer_reference: "pi_1".to_owned(),
+        captured: false,
+        settles_at_once: false,
+        is_disputed: false,
+        authentication: None,
+        capture_before: Some(capture_before),
+        card: Some(card),
     }
 }
 
@@ -474,10 +491,23 @@ pub(crate) fn unsent(payment_id: PaymentId, opened_by: Millis) -> Ask {
 /// An approval or a refusal with what the issuer told of the card.
 pub(crate) fn authenticated_as(result: AuthorizationResult, told: AuthenticationResult) -> AuthorizationResult {
     match result {
-        AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed, .. } => {
-            let authentication = Some(told);
-            AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed, authentication }
-        }
+        AuthorizationResult::Approved {
+            acquirer_reference,
+            captured,
+            settles_at_once,
+            is_disputed,
+            authentication: _,
+            capture_before,
+            card,
+        } => AuthorizationResult::Approved {
+            acquirer_reference,
+            captured,
+            settles_at_once,
+            is_disputed,
+            authentication: Some(told),
+            capture_before,
+            card,
+        },
         AuthorizationResult::Declined { failure, .. } => {
             AuthorizationResult::Declined { failure, authentication: Some(told) }
         }
@@ -713,13 +743,13 @@ pub(crate) fn known(mode: AccountMode, account: &str) -> KnownAccount {
     KnownAccount { mode, account: Some(account.to_owned()), secret_hint: "sk_test_...0000".to_owned() }
 }
 
-/// An account with a secret for calls only, at whose page cards are entered.
+/// An account with a secret for calls only, which takes card numbers.
 pub(crate) fn new_account(known: KnownAccount) -> AddAcquirer {
     AddAcquirer {
         acquirer: AcquirerName::Stripe,
         name: Name::new("Bangkok").expect("a test name of proper form"),
         known,
-        card_entry: CardEntry::Page,
+        card_entry: CardEntry::Number,
         has_webhook_secret: false,
     }
 }

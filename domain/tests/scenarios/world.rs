@@ -4,16 +4,16 @@ use crate::invariants;
 use crate::random::Random;
 use crate::words::{Ask, InitiateCall, Person, Select, TestCaller, customer_fields};
 use crate::words::{
-    add_account, add_installation, approved, approved_and_captured, configure, create_merchant,
+    account_update, add_account, add_installation, approved, approved_and_captured, configure, create_merchant,
     create_merchant_settling_after, fire, generate_key, initiate, known, result, select_token, tokenize,
-    tokenize_with_expiry, with_fee, with_test_clock,
+    tokenize_with_expiry, update_account, with_fee, with_test_clock,
 };
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use till_domain::acquirer::{AccountMode, AccountSecret};
+use till_domain::acquirer::{AccountMode, AccountSecret, CardEntry};
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::{Card, CardExpiry, SaveCard, TokenUsage};
-use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request};
+use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request, UpdateAcquirer};
 use till_domain::customer::{Customer, CustomerFields};
 use till_domain::decide::{Context, Outcome, decide};
 use till_domain::effect::{Timer, TimerKind};
@@ -284,6 +284,12 @@ impl ScenarioWorld {
     /// An account of play money.
     pub(crate) fn account(&mut self) -> AcquirerId {
         self.given_account(add_account(known(AccountMode::Test, "acct_1")))
+    }
+
+    /// From now on cards are entered there.
+    pub(crate) fn given_card_entry(&mut self, id: AcquirerId, card_entry: CardEntry) {
+        let update = UpdateAcquirer { card_entry: Some(card_entry), ..account_update(id) };
+        self.given(update_account(update));
     }
 
     pub(crate) fn given_account(&mut self, ask: Ask) -> AcquirerId {

@@ -5,6 +5,7 @@ use till_domain::records::{Payments, PaymentsByExternalId};
 use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payment::{NextActionShape, PAYMENT, PaymentShape};
+use crate::service::prepared_reference;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&FIND_PAYMENT, &find_payment)];
 
@@ -29,7 +30,8 @@ async fn find_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Rep
     let payment = Payments::find_row(&reader, name)?;
     let now = service.merchant_now(reader.merchant_id())?;
     let next_action = NextActionShape::read(&reader, &call, &payment, now)?;
-    Ok(Reply::new(&PaymentShape::new(&payment, next_action, now)))
+    let prepared = prepared_reference(&reader, &payment)?;
+    Ok(Reply::new(&PaymentShape::new(&payment, next_action, prepared, now)))
 }
 
 named_kind!(Payments, by PaymentsByExternalId, PAYMENT_ARGUMENT, ApiError::not_found("payment_id", UNKNOWN));

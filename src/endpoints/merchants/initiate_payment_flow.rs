@@ -23,14 +23,14 @@ const PAYMENT: ArgumentSet<InitiatePayment> = arguments!({
     session_id: SESSION_ID.required("The session (`pse_...`) that the SDK made.").with_name("payment_session_id"),
     card: CARD_REF
         .optional("A saved card: an id (`crd_...`) or the merchant's own identifier. Required for a card session \
-            without a token and without a saved card; else ignored.")
+            without a token and without a saved card, unless the card is entered on the acquirer's page; else ignored.")
         .with_name("card_id"),
     capture: BOOLEAN.required("`true` captures on authorization, `false` only authorizes."),
     return_url: RETURN_URL.required("The page that the customer is sent to afterwards, successful or not."),
     customer: CUSTOMER_DATA,
     save_card: SAVE_CARD
         .optional("Saves the card of a multi-use token: `ADD`, or `DEFAULT` to make it the customer's default. Never \
-            makes the payment fail."),
+            makes the payment fail. A card that was entered on the acquirer's page is not saved."),
     interest_bearer: INTEREST_BEARER.optional("Required for instalments; confirms what was fixed at selection."),
 } => InitiatePayment {
     external_id,
@@ -64,8 +64,8 @@ pub(crate) static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
         .with(r#"{"argument": "external_id", "payment_id": "pay_01h2e8kqvbfwea724h75qc655w"}"#),
         DeclaredError::new(
             Code::NotSupported,
-            "`capture` is false and the method cannot authorize without capture, or the method is not enabled any \
-                more.",
+            "`capture` is false and the method cannot authorize without capture, the method is not enabled any more, \
+                or the card is entered on the acquirer's page and the call or the session names one.",
         ),
         DeclaredError::new(Code::CustomerRequired, "The session uses a saved card and no customer is given."),
         DeclaredError::new(Code::CustomerMismatch, "The given customer is not the owner of the session's saved card."),

@@ -13,7 +13,7 @@ use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_ARGUMENT, CreatedRange
 use crate::endpoints::forms::{AMOUNT, CUSTOMER_REF, PAYMENT_METHOD, id_or_external_id, terms, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payment::{NextActionShape, PAYMENT, PaymentShape};
-use crate::service::{AmountRange, FilterText, PaymentFilters, search};
+use crate::service::{AmountRange, FilterText, PaymentFilters, prepared_reference, search};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_PAYMENTS, &list_payments)];
 
@@ -92,7 +92,8 @@ async fn list_payments(service: Shared, call: Call<MerchantCaller>) -> Result<Re
     let page = search(&reader, &selection, request).await?;
     let now = service.merchant_now(reader.merchant_id())?;
     let page = page.try_map(|payment| -> Result<_, ApiError> {
-        Ok(PaymentShape::new(payment, NextActionShape::read(&reader, &call, payment, now)?, now))
+        let next_action = NextActionShape::read(&reader, &call, payment, now)?;
+        Ok(PaymentShape::new(payment, next_action, prepared_reference(&reader, payment)?, now))
     })?;
     Reply::list_page(&page.with_filters(&filters.texts()))
 }

@@ -1,6 +1,6 @@
 //! What the page of a checkout shows: contract, sections 9.6 and 9.7.
 
-use till_domain::acquirer::AcquirerRef;
+use till_domain::acquirer::{AcquirerName, AcquirerRef};
 use till_domain::card::{Card, CardScheme};
 use till_domain::checkout::{CheckoutStatus, Locale};
 use till_domain::customer_action::{CustomerAction, CustomerStep};
@@ -136,11 +136,14 @@ object! {
         lines: Array(&ValueType::Object(&CHECKOUT_LINE)) =
             shown.offered.checkout.lines.iter().map(LineShape::new).collect::<Vec<_>>(), "The lines of the order.";
         payment_methods: Array(&PAYMENT_METHOD_WORDS) = shown.offered.methods, "The methods that can pay it now.";
+        card_page: words_of(AcquirerName) or null = shown.offered.card_page,
+            "The acquirer at whose page a card is entered; null where it is entered in a form.";
         saved_cards: Array(&ValueType::Object(&SHOWN_CARD)) =
             shown.offered.saved_cards.iter().map(CardShape::new).collect::<Vec<_>>(), "The customer's saved cards.";
         installment_plans: Array(&ValueType::Object(&INSTALLMENT_PLAN)) =
             shown.offered.plans().into_iter().map(PlanShape::new).collect::<Vec<_>>(), "The plans to choose among.";
-        offers_saving: BOOLEAN = shown.offered.checkout.offers_saved_cards, "True when the card may be saved.";
+        offers_saving: BOOLEAN = shown.offered.checkout.offers_saved_cards && shown.offered.card_page.is_none(),
+            "True when the card may be saved.";
         is_sandbox: BOOLEAN = shown.offered.is_sandbox, "True while no real money moves.";
         state: words_of(ShownState) = shown.state().name(), "What the page shows.";
         payment_session_id: Id(SessionId::PREFIX) or null =

@@ -1,6 +1,6 @@
 //! What the payment form in a shop's own page shows: contract, section 9.7.
 
-use till_domain::acquirer::AcquirerRef;
+use till_domain::acquirer::{AcquirerName, AcquirerRef};
 use till_domain::ids::{InstallationId, MerchantId};
 use till_domain::merchant::{Installation, PaymentMethod, Platform};
 use till_domain::records::{Installations, Integrations, Rows};
@@ -11,7 +11,7 @@ use super::checkout::profile;
 use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
 use crate::endpoints::prelude::*;
 use crate::endpoints::sdk::{INSTALLMENT_PLAN, PlanShape};
-use crate::service::plan_terms;
+use crate::service::{card_page, plan_terms};
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&SHOW_FORM, &show_form)];
 
@@ -19,6 +19,8 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&SHOW_FORM, &
 struct Shown {
     installation: Installation,
     methods: Vec<PaymentMethod>,
+    /// The acquirer at whose page a card is entered.
+    card_page: Option<AcquirerName>,
     /// True while the sandbox plays the acquirer of one of them.
     is_sandbox: bool,
 }
@@ -40,6 +42,8 @@ object! {
         installation_id: Id(InstallationId::PREFIX) = shown.installation.id, "The installation.";
         origin: STRING = shown.installation.identifier, "The only origin whose pages may hold the frame.";
         payment_methods: Array(&PAYMENT_METHOD_WORDS) = shown.methods, "The methods that can be selected now.";
+        card_page: words_of(AcquirerName) or null = shown.card_page,
+            "The acquirer at whose page a card is entered; null where it is entered in a form.";
         installment_plans: Array(&ValueType::Object(&INSTALLMENT_PLAN)) = shown.plans(), "The plans to choose among.";
         interest_bearer: type(INTEREST_BEARER_WORDS) or null = shown.interest_bearer(),
             "The side that pays the interest; null without instalments.";
@@ -75,6 +79,7 @@ async fn show_form(service: Shared, call: Call<MerchantCaller>) -> Result<Reply,
         is_sandbox |= integration.as_ref().is_some_and(|found| found.acquirer == AcquirerRef::Sandbox);
         methods.extend(integration.map(|_| method));
     }
+    let card_page = card_page(&reader)?;
     call.log_subject(merchant_id, None);
-    Ok(Reply::new(&ShownShape::new(&Shown { installation, methods, is_sandbox })))
+    Ok(Reply::new(&ShownShape::new(&Shown { installation, methods, card_page, is_sandbox })))
 }

@@ -1,5 +1,6 @@
 //! The way on of customers who come back from the page on which they acted: contract, section 9.4.
 
+use till_domain::acquirer::AcquirerRef;
 use till_domain::checkout::CheckoutStatus;
 use till_domain::customer_action::CustomerStep;
 use till_domain::ids::{MerchantId, SessionId};
@@ -49,7 +50,8 @@ pub(crate) static FIND_WAY_ON: Declaration = Declaration {
     ..Declaration::query(Package::Sdk, "sessions")
 };
 
-/// An id alone does not lead to a checkout's address.
+/// An id alone does not lead to a checkout's address. The acquirer, unless it is in this process, is asked at once what
+/// has become of a payment that is pending.
 async fn find_way_on(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let unknown = || ApiError::new(Code::NotFound, "No payment was made at this address.");
     let (merchant_id, way_back) = call.fields().parse(&CAME_BACK)?;
@@ -66,6 +68,9 @@ async fn find_way_on(service: Shared, call: Call<MerchantCaller>) -> Result<Repl
     if payment.status != PaymentStatus::Pending {
         let again = checkout_to_try_again(&service, &reader, &payment, secret.is_some())?;
         return Ok(Reply::new(&WayOnShape::new(merchant, again.unwrap_or(shop), true, None)));
+    }
+    if payment.acquirer != AcquirerRef::Sandbox {
+        service.engine().look_up_authorization(merchant_id, payment.id);
     }
     let action = open_action(&reader, &payment, service.merchant_now(merchant_id)?)?;
     let acts_at = action.and_then(|action| match action.step {

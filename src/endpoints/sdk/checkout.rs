@@ -48,11 +48,13 @@ object! {
         currency: STRING = offered.checkout.money.currency, "The ISO 4217 code.", such_as("THB");
         lines: Array(&ValueType::Object(&CHECKOUT_LINE)) = lines(&offered.checkout),
             "The lines of the order; empty without.";
-        payment_methods: Array(&ValueType::Object(&OFFERED_METHOD)) = offered_methods(&offered.methods),
+        payment_methods: Array(&ValueType::Object(&OFFERED_METHOD)) =
+            offered_methods(&offered.methods, offered.card_page),
             "The methods that can pay it now.";
         saved_cards: Array(&ValueType::Object(&SAVED_CARD)) =
             offered.saved_cards.iter().map(SavedCardShape::new).collect::<Vec<_>>(),
-            "The saved cards of its customer, where the shop offers them and the checkout is open.";
+            "The saved cards of its customer, where the shop offers them, the checkout is open, and cards are entered \
+                in a form.";
         installment_plans: Array(&ValueType::Object(&INSTALLMENT_PLAN)) =
             offered.plans().into_iter().map(PlanShape::new).collect::<Vec<_>>(),
             "The instalment plans that can be chosen.";
@@ -118,7 +120,10 @@ const PAID: ArgumentSet<(NamedInstallation, (CheckoutReference, PayCheckout))> =
     named: NamedInstallation::arguments::<()>(),
     reference: REFERENCE,
     payment_method: PAYMENT_METHOD.required("The payment method that the customer chose."),
-    token: id::<TokenId>().optional("The card's token (`tok_...`), for a payment by card.").in_examples(),
+    token: id::<TokenId>()
+        .optional("The card's token (`tok_...`), for a payment by card. Where `card_entry` is PAGE, neither it nor \
+            `card_id` is given.")
+        .in_examples(),
     card: CARD_REF.optional("A saved card that the checkout offers. Not together with `token`.").with_name("card_id"),
     plan: words!(InstallmentPlan, id)
         .optional("The instalment plan. Required for instalments.")
@@ -132,7 +137,8 @@ const PAID: ArgumentSet<(NamedInstallation, (CheckoutReference, PayCheckout))> =
 } => {
     let choice = match (payment_method, token, card) {
         (PaymentMethod::Card, Some(token_id), _) => CheckoutChoice::Token(token_id),
-        (PaymentMethod::Card, None, card) => CheckoutChoice::SavedCard(card?),
+        (PaymentMethod::Card, None, Some(card)) => CheckoutChoice::SavedCard(card),
+        (PaymentMethod::Card, None, None) => CheckoutChoice::AcquirerPage,
         (PaymentMethod::Installment, _, _) => CheckoutChoice::Installment(plan?),
         (PaymentMethod::PromptPay, _, _) => CheckoutChoice::PromptPay,
         (PaymentMethod::MobileBanking, _, _) => CheckoutChoice::MobileBanking,
@@ -145,12 +151,8 @@ const PAID: ArgumentSet<(NamedInstallation, (CheckoutReference, PayCheckout))> =
 fn judge(fields: &mut Fields<'_>, method: PaymentMethod) {
     if method == PaymentMethod::Card {
         refuse_given(fields, &["installment_plan_id"], "belongs to instalments only");
-        match (fields.is_given("token"), fields.is_given("card_id")) {
-            (false, false) => fields.fault(Fault::missing_because("token", "or card_id is required for a card")),
-            (true, true) => {
-                fields.fault(Fault::invalid("card_id", "cannot be given together with token; send one of them"));
-            }
-            (true, false) | (false, true) => {}
+        if fields.is_given("token") && fields.is_given("card_id") {
+            fields.fault(Fault::invalid("card_id", "cannot be given together with token; send one of them"));
         }
         return;
     }
@@ -181,7 +183,11 @@ pub(crate) static PAY_CHECKOUT: Declaration = Declaration {
         .with(r#"{"argument": "checkout_id"}"#),
         DeclaredError::new(Code::InvalidState, "The checkout takes no new payment: details name its `status`.")
             .with(r#"{"status": "EXPIRED"}"#),
-        DeclaredError::new(Code::NotSupported, "The checkout does not offer the payment method, or it is not enabled."),
+        DeclaredError::new(
+            Code::NotSupported,
+            "The checkout does not offer the payment method, it is not enabled, or a card is given and `card_entry` is \
+                PAGE.",
+        ),
         DeclaredError::new(Code::TokenAlreadyUsed, "The SINGLE token was used up before."),
         DeclaredError::new(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
     ],

@@ -59,7 +59,10 @@ static SELECT_PAYMENT_METHOD: Declaration = Declaration {
     errors: &[
         DeclaredError::new(Code::NotFound, "The merchant has no such installation, token or saved card.")
             .with(r#"{"argument": "token"}"#),
-        DeclaredError::new(Code::NotSupported, "The payment method is not enabled."),
+        DeclaredError::new(
+            Code::NotSupported,
+            "The payment method is not enabled, or `token` or `card_id` is given and its `card_entry` is PAGE.",
+        ),
         DeclaredError::new(Code::TokenAlreadyUsed, "The SINGLE token was used up before."),
     ],
     flags: Flags::OPEN_COMMAND,

@@ -71,7 +71,10 @@ static TOKENIZE_CARD: Declaration = Declaration {
         another token.",
     arguments: TOKENIZED.declared,
     returns: Returns::Id(TokenId::PREFIX),
-    errors: &INSTALLATION_ERRORS,
+    errors: &[
+        INSTALLATION_ERRORS[0],
+        DeclaredError::new(Code::NotSupported, "Cards are entered on the acquirer's page: `card_entry` is PAGE."),
+    ],
     flags: Flags::CARD_INTAKE,
     ..Declaration::command(Package::Sdk, "cards")
 };

@@ -1,7 +1,7 @@
 //! The JSON of a payment: contract, section 9.
 
 use till_domain::acquirer::AcquirerName;
-use till_domain::card::{CardFacts, CardScheme};
+use till_domain::card::{CardScheme, ShownCard};
 use till_domain::customer_action::{
     AUTHENTICATION_VERSION, Authentication, AuthenticationFlow, AuthenticationStatus, CustomerAction, CustomerStep,
     LateSuccess,
@@ -28,6 +28,7 @@ object! {
     pub(crate) PAYMENT "payment" as PaymentShape<'a> of (
         payment: &'a Payment,
         next_action: Option<NextActionShape>,
+        prepared: Option<String>,
         now: Millis
     ) {
         payment_id: Id(PaymentId::PREFIX) = payment.id, "The payment's id (`pay_...`).";
@@ -61,7 +62,8 @@ object! {
         customer_name: STRING or null = payment.contact.name,
             "The name given with the payment, else the customer's.", such_as("Somchai Jaidee");
         card: Object(&PAYMENT_CARD) or null = card(&payment.instrument),
-            "The card, for a payment by card.", in_examples;
+            "The card, for a payment by card; null until the acquirer has told the card that was entered on its page.",
+            in_examples;
         interest_bearer: type(INTEREST_BEARER_WORDS) or null = payment.instrument.interest_bearer(),
             "The side that pays the interest; null without instalments.";
         failure_code: words_of(FailureCode) or null = payment.failure.as_ref().map(|failure| failure.code),
@@ -74,8 +76,9 @@ object! {
         acquirer_id: Id(AcquirerId::PREFIX) or null = payment.acquirer.account_id(),
             "The merchant's account at the acquirer (`acq_...`); null for the sandbox.";
         acquirer_reference: STRING or null = payment.authorization.as_ref()
-                .map(|authorization| &authorization.acquirer_reference),
-            "The acquirer's own id of the payment; null before it has told one.",
+                .map(|authorization| &authorization.acquirer_reference).or(prepared.as_ref()),
+            "The acquirer's own id of the payment, and of the page of it before that is known; null before it has told \
+                one.",
             such_as("sandbox:pay_01jz0000000000000000000001/authorize");
         next_action: Object(&NEXT_ACTION) or null = next_action,
             "What the customer must do; null when there is nothing to do, or not any more.";
@@ -196,11 +199,13 @@ object! {
 
 object! {
     /// The card that was used.
-    PAYMENT_CARD "payment_card" as CardShape<'a> of (instrument: &'a Instrument, card: &'a CardFacts) {
+    PAYMENT_CARD "payment_card" as CardShape<'a> of (instrument: &'a Instrument, card: ShownCard<'a>) {
         card_id: Id(CardId::PREFIX) or null = saved_card_id(instrument),
             "The id of the saved card (`crd_...`), if it is one.";
         scheme: words_of(CardScheme) = card.scheme, "The card's scheme.";
-        first_digits: STRING = card.first_digits, "The first six digits of its number.", such_as("424242");
+        first_digits: STRING or null = card.first_digits,
+            "The first six digits of its number; null for a card that was entered on the acquirer's page.",
+            such_as("424242");
         last_digits: STRING = card.last_digits, "The last four digits of its number.", such_as("4242");
         expiration_date: STRING = card.expiry, "The last month in which it is valid, as MM/YY.", such_as("12/49");
     }
@@ -229,7 +234,8 @@ fn saved_card_id(instrument: &Instrument) -> Option<CardId> {
         | Instrument::UnnamedCard
         | Instrument::Installment { .. }
         | Instrument::PromptPay
-        | Instrument::MobileBanking => None,
+        | Instrument::MobileBanking
+        | Instrument::AcquirerPage { .. } => None,
     }
 }
 
@@ -253,7 +259,7 @@ mod tests {
     use till_domain::failure::Failure;
     use till_domain::ids::{PaymentId, SessionId, TransactionId};
     use till_domain::money::{AmountMinor, Money};
-    use till_domain::payment::Capture;
+    use till_domain::payment::{Authorization, Capture};
     use till_domain::session::{InstallmentPlan, InterestBearer};
     use till_domain::text::{AcquirerCode, ReturnUrl};
 
@@ -274,7 +280,8 @@ mod tests {
     #[test]
     fn a_pending_payment_has_no_outcome_and_permits_no_operation() {
         let payment = pending();
-        let shown = serde_json::to_value(PaymentShape::new(&payment, None, NOW)).expect("a shape has a JSON form");
+        let shown =
+            serde_json::to_value(PaymentShape::new(&payment, None, None, NOW)).expect("a shape has a JSON form");
         assert_eq!(shown["status"], "PENDING");
         for key in ["authorized_at", "captured_at", "expires_at", "failure_code", "acquirer_reference"] {
             assert_eq!(shown[key], Value::Null, "{key}");
@@ -285,11 +292,23 @@ mod tests {
     }
 
     #[test]
+    fn what_was_prepared_is_the_reference_until_the_payment_has_one() {
+        let shown = |payment: &Payment| {
+            let shape = PaymentShape::new(payment, None, Some("cs_1".to_owned()), NOW);
+            serde_json::to_value(shape).expect("a shape has a JSON form")["acquirer_reference"].clone()
+        };
+        assert_eq!(shown(&pending()), "cs_1");
+        let authorization = Authorization { acquirer_reference: "pi_1".to_owned(), at: NOW, lapses_at: None };
+        assert_eq!(shown(&Payment { authorization: Some(authorization), ..pending() }), "pi_1");
+    }
+
+    #[test]
     fn a_failure_shows_its_sentence_and_the_acquirers_own_word() {
         let acquirer_code = Some(AcquirerCode::new("stolen_card").expect("a word"));
         let failure = Some(Failure { code: FailureCode::LostOrStolenCard, acquirer_code });
         let payment = Payment { failure, ..pending() };
-        let shown = serde_json::to_value(PaymentShape::new(&payment, None, NOW)).expect("a shape has a JSON form");
+        let shown =
+            serde_json::to_value(PaymentShape::new(&payment, None, None, NOW)).expect("a shape has a JSON form");
         let of_failure = ["failure_code", "failure_message", "acquirer_code"].map(|key| &shown[key]);
         assert_eq!(of_failure, ["lost_or_stolen_card", "The card was declined.", "stolen_card"]);
         let of_acquirer = ["acquirer", "acquirer_id", "acquirer_reference"].map(|key| &shown[key]);

@@ -21,6 +21,11 @@ object! {
             "The reason of the failure, for programs.";
         failure_message: STRING or null = refund.failure.as_ref().map(|failure| failure.code.message()),
             "The reason of the failure, for a person.";
+        acquirer_reference: STRING or null = refund.acquirer_reference,
+            "The acquirer's own id of the refund; null before it has confirmed it.",
+            such_as("sandbox:pay_01jz0000000000000000000001/refund/01jz0000000000000000000003");
+        acquirer_code: STRING or null = refund.failure.as_ref().and_then(|failure| failure.acquirer_code.as_ref()),
+            "The acquirer's own word for the failure, where it has told one.";
         created_at: TIMESTAMP = refund.created_at, "The time at which it was accepted.";
         refunded_at: TIMESTAMP or null = refund.refunded_at,
             "The time at which the acquirer confirmed it.", such_as("1767225601");

@@ -32,9 +32,7 @@ answer_values! {
     Mobile Name PersonName Reason ReturnUrl TimeZone => |text| text.as_str();
 
     AccountMode AccountState AcquirerName ActivityType AuthenticationFlow AuthenticationStatus CaptureMode CardEntry
-    CardScheme
-    CheckoutStatus
-    DeliveryStatus Direction
+    CardScheme CheckoutStatus DeliveryStatus Direction
     DisputeStatus EntryStatus EntryType FailureCode InterestBearer Locale OperationKind PaymentMethod PaymentStatus
     PayoutStatus Platform RefundStatus ServerState
     WebhookEventKind WebhookStatus => |word| word.name();

@@ -1,6 +1,6 @@
 //! What the customer of a checkout is offered: contract, section 9.6.
 
-use till_domain::acquirer::AcquirerRef;
+use till_domain::acquirer::{AcquirerName, AcquirerRef};
 use till_domain::card::Card;
 use till_domain::checkout::{Checkout, CheckoutStatus};
 use till_domain::customer::CustomerRef;
@@ -13,6 +13,7 @@ use till_domain::records::{
 };
 use till_domain::time::Millis;
 
+use super::card_page::card_page;
 use super::plan_terms::{PlanTerms, plan_terms};
 use crate::service::submission::Reader;
 
@@ -22,7 +23,10 @@ pub(crate) struct OfferedCheckout {
     pub checkout: Checkout,
     /// The methods that can pay it now.
     pub methods: Vec<PaymentMethod>,
-    /// The saved cards of its customer, where it is open and offers them, and cards can pay it; the oldest first.
+    /// The acquirer at whose page the customer enters a card; none where it is entered in a form.
+    pub card_page: Option<AcquirerName>,
+    /// The saved cards of its customer, where it is open and offers them, and cards can pay it and are entered in a
+    /// form; the oldest first.
     pub saved_cards: Vec<Card>,
     /// The payment that is in progress, or the last one.
     pub payment: Option<Payment>,
@@ -31,7 +35,7 @@ pub(crate) struct OfferedCheckout {
 }
 
 impl OfferedCheckout {
-    /// Reads it: a row for each method, the newest payment, and at most a hundred saved cards.
+    /// Reads it: a row for each method, the account of cards, the newest payment, and at most a hundred saved cards.
     ///
     /// # Errors
     /// [`Unreadable`] when a row cannot be read.
@@ -39,11 +43,13 @@ impl OfferedCheckout {
         let (methods, acquirers) = methods(reader, &checkout)?;
         let is_open = checkout.status_at(now) == CheckoutStatus::Open;
         let offers_cards = is_open && checkout.offers_saved_cards && methods.contains(&PaymentMethod::Card);
-        let saved_cards = if offers_cards { saved_cards(reader, &checkout)? } else { Vec::new() };
+        let card_page = card_page(reader)?;
+        let saved_cards =
+            if offers_cards && card_page.is_none() { saved_cards(reader, &checkout)? } else { Vec::new() };
         let payment = checkout.newest_payment().map_or(Ok(None), |id| reader.get::<Payments>(id))?;
         let acquirer = payment.as_ref().map(|payment| payment.acquirer);
         let is_sandbox = acquirers.into_iter().chain(acquirer).any(|acquirer| acquirer == AcquirerRef::Sandbox);
-        Ok(OfferedCheckout { checkout, methods, saved_cards, payment, is_sandbox })
+        Ok(OfferedCheckout { checkout, methods, card_page, saved_cards, payment, is_sandbox })
     }
 
     /// The instalment plans that can be chosen.

@@ -1,12 +1,14 @@
 //! Callers: the installation that a call of an SDK names, what the customer of a checkout is offered, and the pages
 //! that customers come back to.
 
+mod card_page;
 mod checkout;
 mod checkout_address;
 mod installation;
 mod plan_terms;
 mod return_url;
 
+pub(crate) use card_page::card_page;
 pub(crate) use checkout::OfferedCheckout;
 pub(crate) use checkout_address::CheckoutReference;
 #[cfg(feature = "pages")]

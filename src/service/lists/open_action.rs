@@ -1,5 +1,6 @@
-//! The action that the customer of a payment is asked for.
+//! The action that the customer of a payment is asked for, and what the acquirer prepared for it.
 
+use till_domain::acquirer::AcquirerRef;
 use till_domain::customer_action::{CustomerAction, CustomerStep};
 use till_domain::payment::Payment;
 use till_domain::records::{CustomerActions, Preparations, Rows};
@@ -27,4 +28,15 @@ pub(crate) fn open_action(
     }
     let page = reader.get::<Preparations>(payment.id)?.and_then(|prepared| prepared.page);
     Ok(page.map(|page| CustomerAction { step: CustomerStep::Redirect(page), ..action }))
+}
+
+/// The acquirer's id of what it prepared for a payment that it has not authorized.
+///
+/// # Errors
+/// `UNAVAILABLE` when the row cannot be read.
+pub(crate) fn prepared_reference(reader: &Reader<'_>, payment: &Payment) -> Result<Option<String>, ApiError> {
+    if payment.acquirer == AcquirerRef::Sandbox || payment.authorization.is_some() {
+        return Ok(None);
+    }
+    Ok(reader.get::<Preparations>(payment.id)?.map(|prepared| prepared.acquirer_reference))
 }

@@ -177,6 +177,10 @@ refusals! {
         difference(given, session);
     AuthorizationOnlyNotSupported = NotSupported,
         "The payment method does not support authorization without capture. Send capture: true.";
+    CardEnteredAtAcquirer = NotSupported,
+        "Customers of this merchant enter their card on the acquirer's page: send neither token nor card_id. Where \
+         card_entry is PAGE, cards are neither tokenized nor named.";
+    CheckoutCardMissing = InvalidArguments(missing_because "token"), "or card_id is required for a card";
     InterestBearerMissing { fixed } = InvalidArguments(missing_because "interest_bearer"),
         "is required for an instalment session: send {}, as when the payment method was selected", fixed.name();
     InterestBearerMismatch { fixed } = InvalidArguments(invalid "interest_bearer"),

@@ -1,6 +1,6 @@
 //! Shapes of cards: tokens, saved cards, and the facts of either. They never contain a number.
 
-use till_domain::card::{Card, CardExpiry, CardFacts, Token, TokenQueue, TokenUse};
+use till_domain::card::{Card, CardAtAcquirer, CardExpiry, CardFacts, Token, TokenQueue, TokenUse};
 use till_domain::records::Unreadable;
 
 use crate::vault::SubjectId;
@@ -17,6 +17,15 @@ shape_struct! {
     CardExpiryV1 of CardExpiry {
         year: u16,
         month: u8,
+    }
+}
+
+shape_struct! {
+    /// A card that was entered at the acquirer.
+    CardAtAcquirerV1 of CardAtAcquirer {
+        scheme: Tag,
+        last_digits: String,
+        expiry: CardExpiryV1,
     }
 }
 

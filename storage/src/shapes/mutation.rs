@@ -12,7 +12,7 @@ use till_domain::records::Unreadable;
 
 use super::acquirer::AcquirerAccountV1;
 use super::activity::{ActivityV1, InvitationV1, PlanChoiceV1, UserV1};
-use super::card::{CardExpiryV1, CardV1, TokenV1};
+use super::card::{CardAtAcquirerV1, CardExpiryV1, CardV1, TokenV1};
 use super::checkout::CheckoutV1;
 use super::codec::{self, ShapeError};
 use super::customer::CustomerV1;
@@ -203,7 +203,8 @@ shape_enum! {
             status: Tag,
             settles_at: Option<u64>,
             at: u64,
-            activity: Option<ActivityV1>
+            activity: Option<ActivityV1>,
+            acquirer_reference: String
         },
         RefundFailed {
             refund_id: [u8; 16],
@@ -269,6 +270,7 @@ shape_enum! {
         AcquirerSaved { merchant_id: [u8; 16], account: AcquirerAccountV1 },
         AcquirerRemoved { acquirer_id: [u8; 16] },
         CallPrepared(prepared: PreparedPaymentV1),
+        CardTold { payment_id: [u8; 16], card: CardAtAcquirerV1 },
     }
 }
 

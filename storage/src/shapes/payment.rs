@@ -114,6 +114,7 @@ shape_struct! {
         transaction_id: [u8; 16],
         created_at: u64,
         refunded_at: Option<u64>,
+        acquirer_reference: Option<String>,
     }
 }
 

@@ -5,7 +5,7 @@ use till_domain::session::{Instrument, Session};
 
 use crate::vault::SubjectId;
 
-use super::card::InstrumentCardV1;
+use super::card::{CardAtAcquirerV1, InstrumentCardV1};
 use super::customer::{CustomerFieldsV1, OF_SESSION};
 use super::declared::{shape_enum, shape_struct};
 use super::tag::Tag;
@@ -27,6 +27,7 @@ shape_enum! {
         Installment { plan: Tag, interest_bearer: Tag },
         PromptPay,
         MobileBanking,
+        AcquirerPage { card: Option<CardAtAcquirerV1> },
     }
 }
 

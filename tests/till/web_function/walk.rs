@@ -256,7 +256,13 @@ fn without_what_time_changes(entry: &Value) -> Value {
         members.retain(|name, _| {
             !matches!(
                 name.as_str(),
-                "status" | "refunded_at" | "refundable" | "effective_at" | "test_clock" | "last_used_at"
+                "status"
+                    | "acquirer_reference"
+                    | "refunded_at"
+                    | "refundable"
+                    | "effective_at"
+                    | "test_clock"
+                    | "last_used_at"
             )
         });
     }

@@ -297,7 +297,7 @@ fn instrument_of(instrument: &Instrument) -> Option<BookInstrument> {
         Instrument::Installment { plan, .. } => Some(BookInstrument::Installment { plan: plan.id().to_owned() }),
         Instrument::PromptPay => Some(BookInstrument::PromptPay),
         Instrument::MobileBanking => Some(BookInstrument::MobileBanking),
-        Instrument::UnnamedCard => None,
+        Instrument::UnnamedCard | Instrument::AcquirerPage { .. } => None,
     }
 }
 

@@ -1,9 +1,13 @@
 //! The authorization of a payment, with or without capture.
 
+use till_domain::acquirer::AcquirerRef;
 use till_domain::command::{AuthorizationResult, Command};
 use till_domain::failure::FailureCode;
 use till_domain::ids::{Id, MerchantId};
+use till_domain::payment::Payment;
+use till_domain::records::{Checkouts, Profiles, Rows, Single};
 use till_domain::session;
+use till_domain::text::Email;
 use till_storage::vault::{AddressKind, CardNumberOf};
 
 use super::kind::{CallKind, Judged, Planned, PlannedCall};
@@ -22,7 +26,7 @@ impl CallKind for Authorize {
         let Some((payment, is_prepared)) = open.authorized() else { return Ok(None) };
         let prepared = if is_prepared { sources.preparation(merchant, payment.id)? } else { None };
         let (name, session) = (NamedCall::first(payment.id, PaymentStep::Authorize), payment.session_id);
-        let instrument = instrument(sources, merchant, &payment.instrument)?;
+        let instrument = instrument(sources, merchant, payment)?;
         let unless_made = instrument.is_none().then(|| Command::RecordAuthorization(payment.id, card_gone()));
         let secret = sources.keyring.address_secret(merchant, AddressKind::Return, session.to_raw());
         let call = AcquirerCall::Authorize(AuthorizeRequest {
@@ -34,7 +38,7 @@ impl CallKind for Authorize {
             capture: payment.capture_mode,
             return_path: ReturnPath { merchant, session, secret },
             description: payment.external_id.clone(),
-            email: None,
+            email: email(sources, merchant, payment)?,
             created_at: payment.created_at,
             prepared,
         });
@@ -60,19 +64,42 @@ impl CallKind for Authorize {
 
 /// An approval, for the record.
 pub(super) fn approval(approved: ApprovedAuthorization) -> AuthorizationResult {
-    let ApprovedAuthorization { acquirer_reference, captured, settles_at_once, is_disputed, authentication, .. } =
-        approved;
-    AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed, authentication }
+    let ApprovedAuthorization {
+        acquirer_reference,
+        captured,
+        settles_at_once,
+        is_disputed,
+        authentication,
+        capture_before,
+        card,
+    } = approved;
+    AuthorizationResult::Approved {
+        acquirer_reference,
+        captured,
+        settles_at_once,
+        is_disputed,
+        authentication,
+        capture_before,
+        card,
+    }
+}
+
+/// The e-mail address that an acquirer is told: that of the payment, and for PromptPay, which needs one, else the
+/// merchant's own. The sandbox is told none.
+fn email(sources: &CallSources, merchant: MerchantId, payment: &Payment) -> Result<Option<Email>, NoResult> {
+    if payment.acquirer == AcquirerRef::Sandbox {
+        return Ok(None);
+    }
+    if payment.contact.email.is_some() || payment.instrument != session::Instrument::PromptPay {
+        return Ok(payment.contact.email.clone());
+    }
+    Ok(sources.reader(merchant).get::<Profiles>(Single)?.and_then(|profile| profile.support_email))
 }
 
 /// The instrument that pays, with its secrets; none when the vault no longer has the card's number.
-fn instrument(
-    sources: &CallSources,
-    merchant: MerchantId,
-    instrument: &session::Instrument,
-) -> Result<Option<Instrument>, NoResult> {
+fn instrument(sources: &CallSources, merchant: MerchantId, payment: &Payment) -> Result<Option<Instrument>, NoResult> {
     let number = |of| sources.reader(merchant).card_number(of);
-    match instrument {
+    match &payment.instrument {
         session::Instrument::Token { token_id, usage: _, card } => {
             let number = number(CardNumberOf::Token(*token_id))?;
             let security_code = sources.security_codes.get(*token_id);
@@ -89,6 +116,11 @@ fn instrument(
         }
         session::Instrument::PromptPay => Ok(Some(Instrument::PromptPay)),
         session::Instrument::MobileBanking => Ok(Some(Instrument::MobileBanking)),
+        session::Instrument::AcquirerPage { card: _ } => {
+            let checkout_id = payment.checkout_id;
+            let checkout = checkout_id.map_or(Ok(None), |id| sources.reader(merchant).get::<Checkouts>(id))?;
+            Ok(Some(Instrument::AcquirerPage { locale: checkout.and_then(|checkout| checkout.locale) }))
+        }
         session::Instrument::UnnamedCard => Ok(None),
     }
 }

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 use till_actors::acquirer::{
-    AcquirerCall, ApprovedAuthorization, Awaited, CallAnswer, CallDone, CardAtAcquirer, Connector, Instrument,
-    ListedBalance, LookedUp, Preparation, Prepared, Reference, UnansweredOutcome,
+    AcquirerCall, ApprovedAuthorization, Awaited, CallAnswer, CallDone, Connector, Instrument, ListedBalance, LookedUp,
+    Preparation, Prepared, Reference, UnansweredOutcome,
 };
 use till_domain::acquirer::AccountMode;
-use till_domain::card::{CardExpiry, CardScheme};
+use till_domain::card::{CardAtAcquirer, CardExpiry, CardScheme};
 use till_domain::command::AuthenticationResult;
 use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
 use till_domain::failure::FailureCode;

@@ -160,6 +160,7 @@ fn refund(payment: &Payment) -> Refund {
         transaction_id: TransactionId::from_raw(raw(1)),
         created_at: payment.created_at,
         refunded_at: None,
+        acquirer_reference: None,
     }
 }
 

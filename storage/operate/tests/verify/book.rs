@@ -108,6 +108,8 @@ fn a_payment_whose_capture_failed_agrees_with_an_approved_line() {
         settles_at_once: false,
         is_disputed: false,
         authentication: None,
+        capture_before: None,
+        card: None,
     };
     shop.record(Command::RecordAuthorization(payment_id, approved));
     let refused = CallResult::Declined(FailureCode::CaptureFailed.into());

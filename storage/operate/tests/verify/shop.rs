@@ -261,6 +261,8 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
                 settles_at_once: false,
                 is_disputed: false,
                 authentication: None,
+                capture_before: None,
+                card: None,
             }
         } else {
             AuthorizationResult::Declined { failure: FailureCode::CardDeclined.into(), authentication: None }
