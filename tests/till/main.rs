@@ -9,6 +9,7 @@ mod client_script;
 mod api_guide;
 mod hostile;
 mod operator;
+mod acquirers;
 mod protocol;
 mod crash;
 mod damage;

@@ -1,0 +1,8 @@
+//! Payments at real acquirers: the server beside the fake of Stripe, each a process that a test may kill.
+
+pub(crate) mod fake;
+pub(crate) mod account;
+mod numbers;
+mod declines;
+mod bad_answers;
+mod restarts;
