@@ -11,7 +11,7 @@ use crate::activity::{ActivityType, Actor};
 use crate::command::{CallResult, Caller, CapturePayment, RecordOperation};
 use crate::effect::EffectId;
 use crate::event::{Answer, Event};
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureCode};
 use crate::ids::PaymentId;
 use crate::ledger::Direction;
 use crate::money::AmountMinor;
@@ -196,7 +196,8 @@ fn reversed(
 }
 
 /// The events of an operation that the acquirer refused. The payment returns to its state before the operation. If Till
-/// itself requested the capture, for a payment with `capture: true`, a void is requested and the payment fails.
+/// itself requested the capture, for a payment with `capture: true`, a void is requested and the payment fails. A capture
+/// of an authorization that has lapsed at the acquirer is followed by a void, as that of a lapse.
 fn declined(payment: &Payment, operation: &Operation, failure: &Failure, now: Millis) -> Decision {
     let Operation { kind, amount: _, requested_by, requested_at: _, attempt } = operation;
     let refused = RefusedOperation { kind: *kind, failure: failure.clone(), at: now, attempt: *attempt };
@@ -205,7 +206,8 @@ fn declined(payment: &Payment, operation: &Operation, failure: &Failure, now: Mi
     let lapses_at = lapses_again_at(payment, *kind, is_of_till, now);
     let refused = Event::OperationRefused { payment_id: payment.id, refused, lapses_at, fails };
     let mut decision = Decision::one(refused);
-    if fails {
+    let has_lapsed = *kind == OperationKind::Capture && failure.code == FailureCode::AuthorizationExpired;
+    if fails || has_lapsed {
         let again = attempt.saturating_add(1);
         decision.events.push(given_up(payment, again, now));
     }

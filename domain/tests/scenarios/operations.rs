@@ -7,6 +7,7 @@ use till_domain::card::TokenUsage;
 use till_domain::command::{AuthorizationResult, CallResult, Command, RecordOperation};
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation};
+use till_domain::failure::FailureCode;
 use till_domain::ids::PaymentId;
 use till_domain::ledger::EntryStatus;
 use till_domain::merchant::{PaymentMethod, SETTLEMENT_DELAY_DEFAULT_SECONDS};
@@ -290,6 +291,22 @@ fn a_refused_automatic_capture_voids_and_fails_the_payment() {
     assert_eq!((payment.status, payment.failure), (PaymentStatus::Failed, Some(refusal_by_acquirer())));
     assert_eq!((world.all::<Activities>().len(), world.state.reserved_minor), (0, 0));
     world.when(result(id, approved())).changes_nothing(UNCHANGED);
+}
+
+#[test]
+fn a_capture_of_what_lapsed_at_the_acquirer_voids_the_payment() {
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
+    world.given(capture(id));
+    let lapsed = CallResult::Declined(FailureCode::AuthorizationExpired.into());
+    world.when(answered(id, OperationKind::Capture, 1, lapsed)).answers(CHANGED);
+    let payment = world.payment_row(id);
+    let operation = payment.operation.expect("a void is asked for");
+    assert_eq!((operation.kind, operation.requested_by), (OperationKind::Void, Actor::System));
+    assert_eq!((effect_of(&world, id), world.timers()), (Some(EffectKind::Void), vec![]));
+    world.given(answered(id, OperationKind::Void, 2, succeeded()));
+    let payment = world.payment_row(id);
+    assert_eq!((payment.status, payment.failure, world.state.reserved_minor), (PaymentStatus::Voided, None, 0));
+    assert_eq!(last_activity(&world).actor, Actor::System);
 }
 
 #[test]
