@@ -19,8 +19,8 @@ SETTLED_WITHIN_SECONDS = 120
 class Till:
     """A running server on a data directory below `directory`."""
 
-    def __init__(self, binary, directory, wrapper=(), log=None):
-        self.binary, self.wrapper, self.log = binary, list(wrapper), log
+    def __init__(self, binary, directory, wrapper=(), log=None, settings=None):
+        self.binary, self.wrapper, self.log, self.settings = binary, list(wrapper), log, settings or {}
         self.directory = Path(directory)
         self.data = self.directory / "data"
         self.shops = []
@@ -34,6 +34,7 @@ class Till:
             "TILL_ADMIN_TOKEN": ADMIN_TOKEN,
             "TILL_LOG_FILTER": "error",
             "TILL_WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
+            **self.settings,
         }
         environment |= self._lifted_rates(environment)
         self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=self.log, text=True)
@@ -129,11 +130,12 @@ class Caller:
 
 
 @contextlib.contextmanager
-def running(binary, directory, shops, wrapper=(), log=None):
-    """A server in a directory of its own, which goes with it. Its errors go where ours do, or into the open file `log`."""
+def running(binary, directory, shops, wrapper=(), log=None, settings=None):
+    """A server in a directory of its own, which goes with it, with further variables of the environment. Its errors go
+    where ours do, or into the open file `log`."""
     directory = Path(directory)
     directory.mkdir()
-    till = Till(binary, directory, wrapper, log)
+    till = Till(binary, directory, wrapper, log, settings)
     try:
         till.start()
         till.add_shops(shops)

@@ -14,6 +14,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "till" / "clients"
 PYTHON_LOCK = HERE / "python" / "requirements.txt"
+# It is published as source only, and built by the setuptools of the other file.
+LOCALSTRIPE_LOCK = HERE / "python" / "localstripe.txt"
 NODE_FILES = [HERE / "node" / name for name in (".npmrc", "package.json", "package-lock.json")]
 PYTHON_AT_LEAST, NODE_AT_LEAST, NPM_AT_LEAST = (3, 11), (20, 19), (9,)
 
@@ -50,7 +52,7 @@ def missing_node(program, found):
 
 def install():
     """The directories of the installed programs, in the order in which they are searched."""
-    python = installed("python", [PYTHON_LOCK], platform.python_version(), install_python)
+    python = installed("python", [LOCALSTRIPE_LOCK, PYTHON_LOCK], platform.python_version(), install_python)
     node = installed("node", NODE_FILES, "", install_node)
     return {"python": python, "node": node}
 
@@ -71,8 +73,9 @@ def installed(name, locks, interpreter, install_into):
 
 def install_python(directory):
     subprocess.run([sys.executable, "-m", "venv", directory], check=True)
-    pip = [directory / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--require-hashes", "--only-binary", ":all:", "--requirement", PYTHON_LOCK], check=True)
+    pip = [directory / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"]
+    subprocess.run([*pip, "--only-binary", ":all:", "--requirement", PYTHON_LOCK], check=True)
+    subprocess.run([*pip, "--no-deps", "--no-build-isolation", "--requirement", LOCALSTRIPE_LOCK], check=True)
 
 
 def install_node(directory):
