@@ -16,7 +16,8 @@ const KIB: u64 = 1 << 10;
 const ENTRIES: &[Entry] = &[
     ("bodies above 16 KiB", "256 MiB", "protocol/src/dispatch/body.rs", "LARGE_BODIES_BYTES_MAX", MIB),
     ("bodies above ", "16 KiB", "protocol/src/dispatch/body.rs", "UNCOUNTED_BYTES", KIB),
-    ("the same of notices", "32 MiB", "protocol/src/dispatch/body.rs", "RAW_BODIES_BYTES_MAX", MIB),
+    ("notices above", "16 for each", "protocol/src/dispatch/call_limits.rs", "RAW_BODIES_PER_THREAD", 1),
+    ("notices above", "2 of them", "protocol/src/dispatch/call_limits.rs", "RAW_BODIES_PER_THREAD_AND_CALLER", 1),
     ("look-ups of one call", "2 s", "actors/src/effects/times.rs", "BETWEEN_LOOK_UPS", 1_000),
     ("answers above 16 KiB", "256 MiB", "protocol/src/dispatch/large_answers.rs", "UNFETCHED_BYTES_MAX", MIB),
     ("records that wait for their commit | ", "256 MiB", "storage/src/commit/queue.rs", "QUEUE_BYTES_MAX", MIB),

@@ -67,10 +67,6 @@ fn reserve(share: &mut Reservation, body_bytes: usize) -> Result<(), ApiError> {
 /// Bytes of a pipeline whose own request has no `Authorization`: 64 KiB.
 const PIPELINE_WITHOUT_KEY_BYTES_MAX: usize = 64 * 1024;
 
-/// Bytes of all large bodies of raw endpoints in memory at once: 32 MiB. Anybody may send them, so they take none of
-/// the memory for bodies of calls.
-pub(super) const RAW_BODIES_BYTES_MAX: usize = 32 << 20;
-
 /// The limit of a body.
 #[derive(Debug, Clone, Copy)]
 enum BodyLimit {

@@ -20,6 +20,12 @@ const FORMS_PER_THREAD: usize = 64;
 /// The same for one caller: an address, behind which there may be many customers.
 const FORMS_PER_THREAD_AND_CALLER: usize = 8;
 
+/// Permits for large bodies of raw endpoints, which anybody may send, per thread. They are held while the body arrives.
+const RAW_BODIES_PER_THREAD: usize = 16;
+
+/// The same for one caller.
+const RAW_BODIES_PER_THREAD_AND_CALLER: usize = 2;
+
 /// The limit of waiting calls of each kind, apart from the share that each caller may still queue. This many are
 /// served within some tens of milliseconds.
 const WAITING_MAX: usize = 1_024;
@@ -30,6 +36,7 @@ pub struct CallLimits {
     changes: ConcurrencyLimit,
     reads: ConcurrencyLimit,
     forms: ConcurrencyLimit,
+    raw_bodies: ConcurrencyLimit,
 }
 
 impl CallLimits {
@@ -44,6 +51,7 @@ impl CallLimits {
             changes: limit(CHANGES_PER_THREAD, CHANGES_PER_THREAD / 2),
             reads: limit(READS_PER_THREAD, READS_PER_THREAD_AND_CALLER),
             forms: limit(FORMS_PER_THREAD, FORMS_PER_THREAD_AND_CALLER),
+            raw_bodies: limit(RAW_BODIES_PER_THREAD, RAW_BODIES_PER_THREAD_AND_CALLER),
         }
     }
 
@@ -80,10 +88,18 @@ impl CallLimits {
         Ok(permit)
     }
 
+    /// Takes a permit for a large body of a raw endpoint, before it is read.
+    ///
+    /// # Errors
+    /// Like [`CallLimits::permit_change`].
+    pub(super) async fn permit_raw_body(&self, caller: ShareOf) -> Result<Permit, ApiError> {
+        self.raw_bodies.acquire(caller).await
+    }
+
     /// Counts the calls of all kinds.
     #[must_use]
     pub fn count(&self) -> CallCount {
-        let kinds = [&self.changes, &self.reads, &self.forms].map(ConcurrencyLimit::count);
+        let kinds = [&self.changes, &self.reads, &self.forms, &self.raw_bodies].map(ConcurrencyLimit::count);
         let sum = |count: fn(&CallCount) -> usize| kinds.iter().map(count).sum();
         CallCount { in_flight: sum(|kind| kind.in_flight), waiting: sum(|kind| kind.waiting) }
     }

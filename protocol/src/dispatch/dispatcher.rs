@@ -92,7 +92,6 @@ pub struct Dispatcher<C> {
     deliveries: &'static [&'static DeliveryDeclaration],
     pub(super) body_budget: MemoryBudget,
     pub(super) answer_budget: MemoryBudget,
-    pub(super) raw_budget: MemoryBudget,
     documents: Documents,
     overload_lines: LogThrottle,
     /// Lines of other refused calls, without a key and with one.
@@ -121,7 +120,6 @@ impl<C: AuthenticatedCaller> DispatcherBuilder<C> {
             deliveries: self.deliveries,
             body_budget: body::budget(),
             answer_budget: large_answers::budget(),
-            raw_budget: MemoryBudget::of(body::RAW_BODIES_BYTES_MAX),
             documents: Documents::default(),
             overload_lines: LogThrottle::of(1),
             refused_lines: [REFUSED_LINES_MAX; 2].map(LogThrottle::of),
