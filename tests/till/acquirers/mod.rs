@@ -6,3 +6,4 @@ mod numbers;
 mod declines;
 mod bad_answers;
 mod restarts;
+mod guide;

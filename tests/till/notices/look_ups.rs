@@ -1,17 +1,14 @@
 //! What a genuine notice does: one open call of its account is looked up.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 use super::sender::{NoticeSender, about};
-use crate::harness::{KilledOnDrop, PATIENCE, Server, Shop, Start, Wire, first_answer};
+use crate::acquirers::fake::StripeFake;
+use crate::harness::{PATIENCE, Server, Shop, Start, first_answer};
 
-const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fakes/stripe/server.py");
 /// A card whose charges are under way until the test ends them.
 const SLOW_CARD: &str = "4000990000000012";
 const MINOR: u64 = 20_000;
@@ -20,28 +17,21 @@ const SOON: Duration = Duration::from_secs(10);
 
 /// A merchant whose cards are at an account at the fake of Stripe.
 struct AtFake {
-    fake: Wire,
+    fake: StripeFake,
     server: Server,
     shop: Shop,
     account: NoticeSender,
-    _process: KilledOnDrop,
-    _state: TempDir,
 }
 
 impl AtFake {
     fn start() -> AtFake {
-        let state = TempDir::new().expect("a temporary directory can be made");
-        let mut command = Command::new("python3");
-        command.args([PROGRAM, "--listen", "127.0.0.1:0", "--state"]).arg(state.path()).stdout(Stdio::piped());
-        let mut process = KilledOnDrop(command.spawn().expect("python3 can be started"));
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().expect("it is piped")).read_line(&mut line).expect("it tells its address");
-        let url = line.trim().strip_prefix("listening on ").expect("it tells its address");
-        let fake = Wire::new(url);
-        let server =
-            Start::default().with("TILL_STRIPE_URL", url).with("TILL_PUBLIC_URL", "https://till.example").server();
-        let made = control(&fake, "POST", "accounts", &json!({}));
-        control(&fake, "POST", "cards", &json!({ "number": SLOW_CARD, "outcome": { "processing_seconds": 1e9 } }));
+        let fake = StripeFake::start();
+        let server = Start::default()
+            .with("TILL_STRIPE_URL", &fake.url())
+            .with("TILL_PUBLIC_URL", "https://till.example")
+            .server();
+        let made = fake.control("POST", "accounts", &json!({}));
+        fake.control("POST", "cards", &json!({ "number": SLOW_CARD, "outcome": { "processing_seconds": 1e9 } }));
         let shop = server.shop_with(json!({ "name": "Shop", "currency": "THB" }));
         let secret = "whsec_of_the_fake_0000000000".to_owned();
         let account = json!({
@@ -51,7 +41,7 @@ impl AtFake {
         let acquirer_id = server.admin("add-acquirer", &account).id();
         server.configure(&shop, "CARD", &json!({ "acquirer": acquirer_id })).ok();
         let account = NoticeSender { acquirer_id, secret };
-        AtFake { fake, server, shop, account, _process: process, _state: state }
+        AtFake { fake, server, shop, account }
     }
 
     /// A payment whose charge is under way, and the fake's id of it.
@@ -59,7 +49,7 @@ impl AtFake {
         let session = self.shop.session_of(SLOW_CARD, MINOR);
         let payment = self.shop.initiate(&session, MINOR, &json!({})).id();
         let find = || {
-            let intents = control(&self.fake, "GET", "intents", &json!({}));
+            let intents = self.fake.control("GET", "intents", &json!({}));
             let is_charged = |found: &&Value| {
                 found["metadata"]["till_payment"] == payment.as_str() && found["status"] == "processing"
             };
@@ -71,21 +61,16 @@ impl AtFake {
     }
 
     fn end(&self, intent: &str) {
-        control(&self.fake, "POST", &format!("intents/{intent}/end"), &json!({ "answer": "paid" }));
+        self.fake.control("POST", &format!("intents/{intent}/end"), &json!({ "answer": "paid" }));
     }
 
     /// The number of look-ups of intents.
     fn look_ups(&self) -> u64 {
-        let requests = control(&self.fake, "GET", "requests", &json!({}));
+        let requests = self.fake.control("GET", "requests", &json!({}));
         let of_intents = |row: &&Value| row["method"] == "GET" && row["route"] == "/v1/payment_intents/{id}";
         let counted = requests["counted"].as_array().expect("a list").iter().filter(of_intents);
         counted.map(|row| row["count"].as_u64().expect("a number")).sum()
     }
-}
-
-fn control(fake: &Wire, method: &str, path: &str, wish: &Value) -> Value {
-    let headers = [("Content-Type", "application/json")];
-    fake.send(method, &format!("/_fake/{path}"), &headers, wish.to_string().as_bytes()).ok()
 }
 
 #[test]
@@ -110,7 +95,7 @@ fn a_genuine_notice_ends_a_pending_call_at_once() {
     assert_eq!(at.account.send(&at.server, &unknown).status, 200);
     thread::sleep(Duration::from_secs(1));
     assert_eq!((at.look_ups(), status()), (after, json!("SUCCESSFUL")));
-    assert_eq!(control(&at.fake, "GET", "charges", &json!({})).as_array().map(Vec::len), Some(1));
+    assert_eq!(at.fake.control("GET", "charges", &json!({})).as_array().map(Vec::len), Some(1));
 }
 
 #[test]
@@ -127,7 +112,7 @@ fn a_thousand_notices_cause_few_look_ups_and_none_twice_at_once() {
     thread::sleep(Duration::from_secs(3));
     let (look_ups, most) = (at.look_ups() - before, 2 + took.as_secs() / 2);
     assert!((1..=most).contains(&look_ups), "{look_ups} in {took:?}");
-    let requests = control(&at.fake, "GET", "requests", &json!({}));
+    let requests = at.fake.control("GET", "requests", &json!({}));
     let at_once = requests["at_once"].as_object().expect("an object");
     assert!(at_once.keys().all(|what| !what.contains("payment_intents")), "{at_once:?}");
 }

@@ -3,9 +3,9 @@
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 
+use crate::acquirers::fake::StripeFake;
 use crate::harness::{
-    ApiAnswer, PATIENCE, Server, Shop, Start, StripeFake, directory, empty_acquirer, first_answer, merged, run_command,
-    text,
+    ApiAnswer, PATIENCE, Server, Shop, Start, directory, empty_acquirer, first_answer, merged, run_command, text,
 };
 
 /// The fake's clock is an hour behind: what it lists is older than the last 15 minutes.
@@ -50,10 +50,11 @@ impl Asked {
 /// A server, a shop that takes card numbers for the fake, and the options of a comparison.
 fn open() -> (StripeFake, Server, Shop, Asked) {
     let fake = StripeFake::start();
-    fake.control("clock", &json!({ "offset_seconds": BEHIND }));
+    fake.control("POST", "clock", &json!({ "offset_seconds": BEHIND }));
     let (server, shop) = settings(&fake).server_with_shop();
+    let made = fake.control("POST", "accounts", &json!({ "livemode": false, "rate_per_second": 100_000 }));
     let account = json!({
-        "merchant_id": shop.merchant_id, "acquirer": "stripe", "name": "Shop", "secret": fake.account(),
+        "merchant_id": shop.merchant_id, "acquirer": "stripe", "name": "Shop", "secret": made["secret"],
         "card_entry": "NUMBER",
     });
     let acquirer_id = server.admin("add-acquirer", &account).id();
@@ -63,7 +64,7 @@ fn open() -> (StripeFake, Server, Shop, Asked) {
 }
 
 fn settings(fake: &StripeFake) -> Start {
-    Start::default().with("TILL_STRIPE_URL", fake.url()).with("TILL_PUBLIC_URL", "http://till.example")
+    Start::default().with("TILL_STRIPE_URL", &fake.url()).with("TILL_PUBLIC_URL", "http://till.example")
 }
 
 fn refund(shop: &Shop, payment_id: &str, minor: u64) {
@@ -74,7 +75,7 @@ fn refund(shop: &Shop, payment_id: &str, minor: u64) {
 
 /// The intent of the only payment.
 fn intent(fake: &StripeFake) -> String {
-    fake.ask("intents")[0]["id"].as_str().expect("an id").to_owned()
+    fake.all("intents")[0]["id"].as_str().expect("an id").to_owned()
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn captures_and_refunds_are_compared_and_what_the_dashboard_did_is_unknown() {
     });
     assert_eq!(asked.call(&server), same);
     assert_eq!(asked.command(&server), (Some(0), same.clone()));
-    fake.control(&format!("intents/{}/refund", intent(&fake)), &json!({ "amount": 100 }));
+    fake.control("POST", &format!("intents/{}/refund", intent(&fake)), &json!({ "amount": 100 }));
     let (code, found) = asked.command(&server);
     assert_eq!((code, &found["count"], &found["compared"]), (Some(1), &json!(1), &same["compared"]));
     let difference = &found["differences"][0];
@@ -137,7 +138,11 @@ fn a_comparison_that_cannot_be_made_is_refused() {
 #[test]
 fn one_account_is_reconciled_at_a_time() {
     let (fake, server, _, asked) = open();
-    fake.control("faults/next", &json!({ "fault": "delay", "method": "GET", "path": "/v1/balance*", "seconds": 2 }));
+    fake.control(
+        "POST",
+        "faults/next",
+        &json!({ "fault": "delay", "method": "GET", "path": "/v1/balance*", "seconds": 2 }),
+    );
     let call = || server.admin("reconcile-acquirer", &asked.body());
     let mut answers = std::thread::scope(|scope| {
         let calls = [scope.spawn(call), scope.spawn(call)];
