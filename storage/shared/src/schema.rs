@@ -1,5 +1,6 @@
 //! The tables of the log, and their versions.
 
+use till_storage::engine::FORMAT;
 use uuid::Uuid;
 
 use crate::connection::Connection;
@@ -14,8 +15,9 @@ pub const SHARDS_DEFAULT: u16 = 64;
 /// The largest number of shards.
 const SHARDS_MAX: u16 = 1_024;
 
-/// The version of the tables that this program reads and writes.
-const VERSION: i64 = 2;
+/// The version of the tables that this program reads and writes: the format of their records, which is raised for a
+/// change of the tables, too.
+const VERSION: i64 = (FORMAT & 0xffff) as i64;
 
 /// The statements that make the tables. `{schema}` is the schema.
 ///
