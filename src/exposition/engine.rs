@@ -1,5 +1,6 @@
 //! Metrics of the engine.
 
+use till_actors::reconciliation::DifferenceKind;
 use till_actors::{AGES_SECONDS, ActionStep, DecidedCalls, Engine, OpenEffects, PaymentCounts, RecordCounts};
 use till_domain::payment::PaymentStatus;
 use till_operate::archive::ArchiveStats;
@@ -93,6 +94,9 @@ fn expose_acquirers(engine: &Engine, families: &mut Families) {
     families.gauges("till_acquirer_accounts", help, "state", accounts);
     let help = "Time since the oldest call was made of which it is unknown whether it was carried out.";
     families.gauge_seconds("till_acquirer_unknown_age_seconds", help, engine.unknown_age());
+    let differences = DifferenceKind::ALL.map(|kind| (kind.name(), engine.reconciliations().differences(kind)));
+    let help = "Differences that the last reconciliations of accounts found, in this process.";
+    families.gauges("till_acquirer_differences", help, "kind", differences);
     let help = "Answers that were about another amount, currency, reference or mode than their call.";
     families.counter("till_acquirer_mismatches_total", help, statistics.mismatches());
 }

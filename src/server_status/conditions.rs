@@ -94,6 +94,7 @@ pub(super) fn conditions(metrics: &Families, time: f64, minute: &MinuteCounts) -
 
 #[cfg(test)]
 mod tests {
+    use till_actors::reconciliation::DifferenceKind;
     use till_domain::acquirer::AccountState;
 
     use super::*;
@@ -173,6 +174,17 @@ mod tests {
         ] {
             assert_eq!(present(&metrics_with(name, within)), [""; 0], "{name} {within}");
             assert_eq!(present(&metrics_with(name, beyond)), [alert], "{name} {beyond}");
+        }
+    }
+
+    #[test]
+    fn money_that_an_acquirer_moved_twice_or_otherwise_is_a_condition() {
+        for kind in DifferenceKind::ALL {
+            let mut metrics = metrics_with("till_effects_paused", 0);
+            let counts = DifferenceKind::ALL.map(|of| (of.name(), u64::from(of == kind)));
+            metrics.gauges("till_acquirer_differences", "Help.", "kind", counts);
+            let is_told = ["twice", "amount"].contains(&kind.name());
+            assert_eq!(present(&metrics) == ["TillAcquirerDifferences"], is_told, "{kind:?}: {:?}", present(&metrics));
         }
     }
 
