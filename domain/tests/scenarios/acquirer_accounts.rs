@@ -82,7 +82,7 @@ fn a_merchant_with_a_test_clock_has_no_account() {
 fn a_card_is_entered_only_where_the_acquirer_lets_it() {
     let mut world = ScenarioWorld::open();
     let acquirer = AcquirerName::Sandbox;
-    let command = AddAcquirer { acquirer, ..new_account(known(TEST, "acct_1")) };
+    let command = AddAcquirer { acquirer, card_entry: CardEntry::Page, ..new_account(known(TEST, "acct_1")) };
     world.when(change_account(AcquirerChange::Add(command))).refused(Refusal::CardEntryNotOffered { acquirer });
     let id = world.account();
     let page = UpdateAcquirer { card_entry: Some(CardEntry::Page), ..account_update(id) };

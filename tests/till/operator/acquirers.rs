@@ -155,11 +155,12 @@ fn a_method_is_configured_to_an_account_and_shows_it() {
 
 #[test]
 fn a_payment_waits_at_its_account_and_keeps_it() {
-    let (server, shop) = Start::default().with("TILL_PUBLIC_URL", "https://till.example").server_with_shop();
+    let start = Start::default().with("TILL_PUBLIC_URL", "https://till.example");
+    let (server, shop) = start.with("TILL_STRIPE_URL", "http://127.0.0.1:1").server_with_shop();
     let id = add(&server, &shop.merchant_id, &json!({})).id();
     configure(&server, &shop.merchant_id, &id, &json!({})).ok();
-    let payment = shop.initiate(&shop.session(1_000), 1_000, &json!({})).id();
-    assert_eq!(shop.payment(&payment)["status"], "PENDING", "nobody is connected who could carry it out");
+    let payment = shop.initiate(&shop.session_with(1_000, &json!({})), 1_000, &json!({})).id();
+    assert_eq!(shop.payment(&payment)["status"], "PENDING", "nobody is there who could carry it out");
     shop.call("send-payout", &json!({ "amount": 1 })).refused("NOT_SUPPORTED");
     configure(&server, &shop.merchant_id, "sandbox", &json!({})).ok();
     let details = about(&server, "remove-acquirer", &shop.merchant_id, &id, &json!({})).refused("INVALID_STATE");
