@@ -242,8 +242,8 @@ impl SettingsReader<'_> {
         }
     }
 
-    /// The times of calls to acquirers: shorter ones only for an acquirer that is played on this machine, since no other
-    /// is called over http.
+    /// The times of calls to acquirers: shorter ones only for an acquirer that is played on this machine, since no
+    /// other is called over http.
     fn call_times(&mut self) -> CallTimes {
         let divisor = self.optional(&settings::ACQUIRER_TIMES_DIVIDED_BY, number::<NonZeroU32>("times"));
         let is_played = self.layers.value(&settings::STRIPE_URL).is_some_and(|(url, _)| url.starts_with("http://"));

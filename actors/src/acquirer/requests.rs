@@ -43,16 +43,16 @@ impl AcquirerCall {
     /// Till's reference of the call.
     #[must_use]
     pub const fn reference(&self) -> &Reference {
-        self.named().0
+        self.reference_and_merchant().0
     }
 
     /// The merchant that it is for.
     #[must_use]
     pub const fn merchant(&self) -> MerchantId {
-        self.named().1
+        self.reference_and_merchant().1
     }
 
-    const fn named(&self) -> (&Reference, MerchantId) {
+    const fn reference_and_merchant(&self) -> (&Reference, MerchantId) {
         match self {
             AcquirerCall::Authorize(request) => (&request.reference, request.merchant),
             AcquirerCall::Cancel(request) => (&request.reference, request.merchant),

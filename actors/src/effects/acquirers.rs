@@ -14,8 +14,8 @@ use till_storage::shapes::MerchantReader;
 use till_storage::vault::AccountSecretOf;
 use zeroize::Zeroizing;
 
-use super::caller::in_time;
 use super::calls::NoResult;
+use super::times::in_time;
 use crate::acquirer::{
     AccountSecrets, Acquirer, AcquirerUnavailable, Connector, Connectors, LateAnswers, OpenedAccount,
 };

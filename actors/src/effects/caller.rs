@@ -15,7 +15,7 @@ use super::account_lanes::{AccountLanes, LanePermit};
 use super::acquirers::Acquirers;
 use super::call_statistics::{CallStatistics, CallWord, CountedAnswer};
 use super::calls::{CallSources, NoResult, plan};
-use super::times::CallTimes;
+use super::times::{CallTimes, in_time};
 use crate::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, BalancePage, CallAnswer, ListedBalance, LookedUp,
     NamedCall, Prepared, UnansweredOutcome,
@@ -128,10 +128,4 @@ impl AskedAcquirer<'_> {
         }
         answer
     }
-}
-
-/// The answer of an acquirer, unless it takes too long.
-pub(super) async fn in_time<T>(time: Duration, answer: AcquirerAnswer<'_, T>) -> Result<T, AcquirerUnavailable> {
-    let timed_out = |_| AcquirerUnavailable::unknown("it took too long");
-    tokio::time::timeout(time, answer).await.map_err(timed_out)?
 }

@@ -21,7 +21,7 @@ use super::account_lane::WaitingCall;
 use super::account_lanes::LanePermit;
 use super::caller::{AcquirerCaller, AskedAcquirer};
 use super::calls::{Judged, NoResult, OpenRows, PlannedCall, plan};
-use super::times::after;
+use super::times::plus_pause;
 use crate::acquirer::{
     Acquirer, AcquirerCall, CallAnswer, LookedUp, NamedCall, PaymentStep, Prepared, UnansweredOutcome,
 };
@@ -233,7 +233,7 @@ impl EffectRunner {
     }
 
     fn time_after(&self, pause: Duration) -> Millis {
-        after(self.registry.shared().clock.now(), pause)
+        plus_pause(self.registry.shared().clock.now(), pause)
     }
 
     /// Ends the work of a call that is not open any more.
@@ -296,7 +296,7 @@ impl EffectRunner {
         let OpenRows::Payment(effect, payment) = open else { return None };
         let name = NamedCall::first(payment.id, PaymentStep::Authorize);
         let is_unsent = effect.kind.is_authorization() && self.made_calls().find(key, name).is_none();
-        is_unsent.then(|| (payment.id, after(effect.opened_at, self.caller.times.unsent)))
+        is_unsent.then(|| (payment.id, plus_pause(effect.opened_at, self.caller.times.unsent)))
     }
 
     /// Fails a payment of which nothing was sent, when it is time; true when it has failed.

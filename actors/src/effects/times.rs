@@ -6,6 +6,14 @@ use std::time::Duration;
 use till_domain::acquirer::AccountMode;
 use till_domain::time::Millis;
 
+use crate::acquirer::{AcquirerAnswer, AcquirerUnavailable};
+
+/// The time between two look-ups of an authorization that waits for its customer.
+const CUSTOMER_ASKED_AGAIN: Duration = Duration::from_secs(30);
+
+/// The least time between two look-ups of a call that somebody asks for.
+const BETWEEN_LOOK_UPS: Duration = Duration::from_secs(2);
+
 /// The times of calls to acquirers; as a rule [`CallTimes::default`], which has those of the contract.
 #[derive(Debug, Clone, Copy)]
 pub struct CallTimes {
@@ -58,10 +66,10 @@ impl Default for CallTimes {
             unsent_pause_max: Duration::from_secs(5),
             pending_first: Duration::from_secs(60),
             pending_max: Duration::from_secs(3_600),
-            customer_asked_again: Duration::from_secs(30),
+            customer_asked_again: CUSTOMER_ASKED_AGAIN,
             customer_asked_again_with_notices: Duration::from_secs(300),
             notices_trusted: Duration::from_secs(3_600),
-            between_look_ups: Duration::from_secs(2),
+            between_look_ups: BETWEEN_LOOK_UPS,
             between_live_calls: Duration::from_secs(1) / 80,
             between_test_calls: Duration::from_secs(1) / 20,
             limited: Duration::from_secs(10),
@@ -96,8 +104,8 @@ impl CallTimes {
         }
     }
 
-    /// The time after which a call that waits for its customer is looked up, when the account's last genuine notice came
-    /// at some time.
+    /// The time after which a call that waits for its customer is looked up, when the account's last genuine notice
+    /// came at some time.
     pub(super) fn next_of_customer(&self, last_notice_at: Option<Millis>, now: Millis) -> Duration {
         let age = last_notice_at.map(|at| Duration::from_millis(now.0.saturating_sub(at.0)));
         let is_told = age.is_some_and(|age| age < self.notices_trusted);
@@ -119,8 +127,14 @@ impl CallTimes {
 }
 
 /// The instant `pause` later, at most the largest instant.
-pub(super) fn after(instant: Millis, pause: Duration) -> Millis {
+pub(super) fn plus_pause(instant: Millis, pause: Duration) -> Millis {
     Millis(instant.0.saturating_add(u64::try_from(pause.as_millis()).unwrap_or(u64::MAX)))
+}
+
+/// The answer of an acquirer, unless it takes too long.
+pub(super) async fn in_time<T>(time: Duration, answer: AcquirerAnswer<'_, T>) -> Result<T, AcquirerUnavailable> {
+    let timed_out = |_| AcquirerUnavailable::unknown("it took too long");
+    tokio::time::timeout(time, answer).await.map_err(timed_out)?
 }
 
 #[cfg(test)]

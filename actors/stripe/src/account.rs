@@ -13,7 +13,7 @@ use till_domain::time::Millis;
 use zeroize::Zeroizing;
 
 use super::api::{Api, NoObject};
-use super::follow_ups::{FollowUp, HoldChange};
+use super::follow_ups::{FollowUpCall, HoldChange};
 use super::notices::read_notice;
 use super::objects::{BalanceSource, BalanceTransaction, Named, Page};
 use super::{authorizations, cancellations};
@@ -95,9 +95,9 @@ impl Acquirer for Api {
             match &call {
                 AcquirerCall::Authorize(request) => authorizations::act(self, request).await,
                 AcquirerCall::Cancel(request) => cancellations::act(self, request).await,
-                AcquirerCall::Capture(request) => FollowUp::of(self, request).change(HoldChange::Capture).await,
-                AcquirerCall::Void(request) => FollowUp::of(self, request).change(HoldChange::Void).await,
-                AcquirerCall::Refund(request) => FollowUp::of(self, request).refund().await,
+                AcquirerCall::Capture(request) => FollowUpCall::of(self, request).change(HoldChange::Capture).await,
+                AcquirerCall::Void(request) => FollowUpCall::of(self, request).change(HoldChange::Void).await,
+                AcquirerCall::Refund(request) => FollowUpCall::of(self, request).refund().await,
                 AcquirerCall::Payout(_) | AcquirerCall::Evidence(_) => {
                     Err(AcquirerUnavailable::not_sent("Till makes no such call at Stripe"))
                 }
@@ -110,9 +110,11 @@ impl Acquirer for Api {
             match call {
                 AcquirerCall::Authorize(request) => authorizations::look_up(self, request).await,
                 AcquirerCall::Cancel(request) => cancellations::look_up(self, request).await,
-                AcquirerCall::Capture(request) => FollowUp::of(self, request).look_up_change(HoldChange::Capture).await,
-                AcquirerCall::Void(request) => FollowUp::of(self, request).look_up_change(HoldChange::Void).await,
-                AcquirerCall::Refund(request) => FollowUp::of(self, request).look_up_refund().await,
+                AcquirerCall::Capture(request) => {
+                    FollowUpCall::of(self, request).look_up_change(HoldChange::Capture).await
+                }
+                AcquirerCall::Void(request) => FollowUpCall::of(self, request).look_up_change(HoldChange::Void).await,
+                AcquirerCall::Refund(request) => FollowUpCall::of(self, request).look_up_refund().await,
                 AcquirerCall::Payout(_) | AcquirerCall::Evidence(_) => Ok(LookedUp::NotDone),
             }
         })

@@ -12,8 +12,6 @@ use till_domain::acquirer::AccountMode;
 use url::form_urlencoded;
 use zeroize::Zeroizing;
 
-use super::objects::Intent;
-
 /// The version of the API whose objects and words are read.
 const VERSION: &str = "2026-10-28.endive";
 /// The time limit of a call that may change something.
@@ -140,7 +138,7 @@ impl Api {
     ///
     /// # Errors
     /// [`AcquirerUnavailable`] when there is no clear answer.
-    pub(crate) async fn intent(&self, id: &str) -> Result<Intent, AcquirerUnavailable> {
+    pub(crate) async fn intent<T: DeserializeOwned>(&self, id: &str) -> Result<T, AcquirerUnavailable> {
         self.get(&format!("{INTENTS}/{id}?expand%5B0%5D=latest_charge")).await.map_err(NoObject::unclear)
     }
 

@@ -24,15 +24,15 @@ pub(crate) enum HoldChange {
 }
 
 /// A request that follows an authorization, with the account that it is made at.
-pub(crate) struct FollowUp<'a> {
+pub(crate) struct FollowUpCall<'a> {
     api: &'a Api,
     request: &'a FollowUpRequest,
     expected: Expected,
 }
 
-impl<'a> FollowUp<'a> {
-    pub(crate) fn of(api: &'a Api, request: &'a FollowUpRequest) -> FollowUp<'a> {
-        FollowUp { api, request, expected: Expected::payment(request.payment, request.money, api.mode) }
+impl<'a> FollowUpCall<'a> {
+    pub(crate) fn of(api: &'a Api, request: &'a FollowUpRequest) -> FollowUpCall<'a> {
+        FollowUpCall { api, request, expected: Expected::payment(request.payment, request.money, api.mode) }
     }
 
     /// Changes the hold of a payment.

@@ -196,8 +196,8 @@ fn reversed(
 }
 
 /// The events of an operation that the acquirer refused. The payment returns to its state before the operation. If Till
-/// itself requested the capture, for a payment with `capture: true`, a void is requested and the payment fails. A capture
-/// of an authorization that has lapsed at the acquirer is followed by a void, as that of a lapse.
+/// itself requested the capture, for a payment with `capture: true`, a void is requested and the payment fails. A
+/// capture of an authorization that has lapsed at the acquirer is followed by a void, as that of a lapse.
 fn declined(payment: &Payment, operation: &Operation, failure: &Failure, now: Millis) -> Decision {
     let Operation { kind, amount: _, requested_by, requested_at: _, attempt } = operation;
     let refused = RefusedOperation { kind: *kind, failure: failure.clone(), at: now, attempt: *attempt };

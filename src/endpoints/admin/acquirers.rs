@@ -307,8 +307,8 @@ struct Changing<'a> {
 }
 
 impl Changing<'_> {
-    /// Judges a change, then tries its secret and notes the account that it is of. Returns the kept answer of an earlier
-    /// call with the same key instead.
+    /// Judges a change, then tries its secret and notes the account that it is of. Returns the kept answer of an
+    /// earlier call with the same key instead.
     async fn judge_and_try(
         &self,
         change: AcquirerChange,

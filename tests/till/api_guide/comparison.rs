@@ -75,11 +75,14 @@ impl Ids {
         }
     }
 
-    /// The sandbox's id of a payment has ours in it.
+    /// The sandbox's id of a payment or refund has ours in it.
     fn is_same_reference(&mut self, expected: &str, found: &str) -> bool {
-        let payment_id = |text: &str| Some(text.strip_prefix("sandbox:")?.strip_suffix("/authorize")?.to_owned());
-        let ids = payment_id(expected).zip(payment_id(found));
-        ids.is_some_and(|(expected, found)| self.is_same_id(&expected, &found))
+        let Some((expected, found)) = reference_parts(expected).zip(reference_parts(found)) else { return false };
+        let is_same_refund = match (expected.1.strip_prefix("refund/"), found.1.strip_prefix("refund/")) {
+            (Some(expected), Some(found)) => self.is_same_id(&format!("rfn_{expected}"), &format!("rfn_{found}")),
+            _ => expected.1 == found.1,
+        };
+        is_same_refund && self.is_same_id(expected.0, found.0)
     }
 
     /// Ids of plans are the same everywhere.
@@ -91,6 +94,11 @@ impl Ids {
         let documented = self.documented.entry(found.to_owned()).or_insert_with(|| expected.to_owned());
         real == found && documented == expected
     }
+}
+
+/// The payment and the step of an id of the sandbox.
+fn reference_parts(text: &str) -> Option<(&str, &str)> {
+    text.strip_prefix("sandbox:")?.split_once('/')
 }
 
 /// The kind of an id, if a text is one.
