@@ -1,9 +1,10 @@
 //! A merchant with an account at the fake of Stripe.
 
+use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 
 use super::fake::StripeFake;
-use crate::harness::{ApiAnswer, PATIENCE, RawAnswer, Server, Shop, Start, Wire, first_answer, merged};
+use crate::harness::{ApiAnswer, PATIENCE, RawAnswer, Server, Shop, Start, Wire, first_answer, merged, run_command};
 
 /// The address under which customers reach the server, as far as the acquirer knows. Real money needs https.
 pub(crate) const PUBLIC_URL: &str = "https://till.example";
@@ -110,6 +111,20 @@ impl Account {
     pub(crate) fn refunded(&self, refund_id: &str) -> Value {
         let find = || self.shop.call("find-refund", &json!({ "refund_id": refund_id })).ok();
         first_answer(PATIENCE, "still pending", find, |refund| refund["status"] != "PENDING")
+    }
+
+    /// What `till reconcile` finds from yesterday to today. It ends with 1 when there are differences.
+    #[track_caller]
+    pub(crate) fn reconciled(&self, server: &Server) -> Value {
+        let today = Timestamp::now();
+        let yesterday = today.checked_sub(24.hours()).expect("there is a day before");
+        let [from, to] = [yesterday, today].map(|instant| instant.strftime("%Y-%m-%d").to_string());
+        let account = ["--merchant-id", self.shop.merchant_id.as_str(), "--acquirer-id", self.acquirer_id.as_str()];
+        let arguments = [&["reconcile"], &account[..], &["--from", &from, "--to", &to]].concat();
+        let (code, output, errors) = run_command(server.command(), &arguments);
+        let found: Value = serde_json::from_str(&output).unwrap_or_else(|_| panic!("no JSON: {output}{errors}"));
+        assert_eq!(code, Some(i32::from(found["count"] != 0)), "{found}{errors}");
+        found
     }
 
     /// The address, or the text of the code, that the customer of a payment is shown.

@@ -54,4 +54,7 @@ fn a_bad_answer_neither_approves_nor_declines() {
         at.charge_of(&paid);
     }
     assert_eq!(at.fake.all("charges").len(), FAULTS.len());
+    let told: f64 = FAULTS.iter().map(|(_, is_told)| f64::from(u8::from(*is_told))).sum();
+    let mismatches = at.server.metric("till_acquirer_mismatches_total").expect("it is counted");
+    assert!(mismatches >= 2.0 * told, "{mismatches} mismatches");
 }

@@ -57,6 +57,11 @@ impl StripeFake {
         answer.body
     }
 
+    /// Everything happens an hour ago from now on: what is younger than 15 minutes is no difference for `till reconcile`.
+    pub(crate) fn be_an_hour_late(&self) {
+        self.control("POST", "clock", &json!({ "offset_seconds": -3_600 }));
+    }
+
     /// Everything of a kind.
     #[track_caller]
     pub(crate) fn all(&self, kind: &str) -> Vec<Value> {

@@ -3,7 +3,9 @@
 pub(crate) mod fake;
 pub(crate) mod account;
 mod numbers;
+mod customers;
 mod declines;
 mod bad_answers;
 mod restarts;
 mod guide;
+mod restore;

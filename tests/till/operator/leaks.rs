@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Client, PATIENCE, Server, Shop, Start, first_answer, merged, temporary, thb};
+use crate::acquirers::account::{Account, OF_NOTICES, PUBLIC_URL, start as calling};
+use crate::acquirers::fake::StripeFake;
+use crate::harness::{Client, PATIENCE, Server, Shop, first_answer, merged, temporary, thb};
 use crate::pages::browser::Browser;
 
 /// Numbers with a valid check digit that no other test and no table of test cards has.
@@ -27,6 +29,8 @@ const ACCOUNT_SECRETS: [[&str; 2]; 2] = [
     ["sk_test_Quuxley5520Holderby1a", "whsec_Quuxley5520Holderby2b"],
     ["rk_test_Quuxley5520Holderby3c", "whsec_Quuxley5520Holderby4d"],
 ];
+/// A card that is entered at an acquirer's page alone. It has a valid check digit.
+const AT_PAGE: &str = "4539284617305521";
 /// A value that the search must find: else the search would prove nothing.
 const CONTROL: &str = "control-reference-5520";
 
@@ -163,7 +167,7 @@ fn checkout_secret(server: &Server, shop: &Shop) -> String {
     shop.sdk("retrieve-checkout", &named(json!({}))).ok();
     shop.sdk("pay-checkout", &named(json!({ "payment_method": "PROMPTPAY" }))).refused("NOT_SUPPORTED");
     let browser = Browser::of(server);
-    let path = url.strip_prefix(server.public()).expect("an address of the server");
+    let path = url.strip_prefix(PUBLIC_URL).expect("an address of the server");
     assert_eq!(browser.get(path).status, 200);
     assert_eq!(browser.get(&format!("{path}x/")).status, 404);
     let plan = json!({ "payment_method": "INSTALLMENT", "installment_plan_id": "sandbox_3_months" });
@@ -197,6 +201,19 @@ fn account(server: &Server, shop: &Shop) -> Vec<String> {
         answers.push(server.admin(endpoint, &more).body.to_string());
     }
     answers
+}
+
+/// Payments at accounts of an acquirer, by the numbers of cards and at the acquirer's page: all answers, and the secrets,
+/// the page's address among them, which only `find-payment` shows.
+fn at_acquirer(server: &Server, fake: &StripeFake) -> (Vec<String>, Vec<String>) {
+    let [by_number, at_page] = ["NUMBER", "PAGE"].map(|entry| Account::open(server, fake, entry, &json!({})));
+    let answers = session(server, &by_number.shop, 3);
+    let selected = at_page.shop.session_with(20_000, &json!({}));
+    let payment = at_page.shop.initiate(&selected, 20_000, &json!({})).id();
+    let page = at_page.asked(&payment);
+    fake.remote().enter_card(&page, AT_PAGE);
+    at_page.shop.settled(&payment);
+    (answers, vec![by_number.secret, at_page.secret, page])
 }
 
 /// Card numbers in every field that is stored in clear: the call, and the faulty argument.
@@ -248,7 +265,8 @@ fn typed(server: &Server, shop: &Shop, number: &str) -> Vec<String> {
 #[test]
 fn no_card_code_customer_or_key_is_in_a_log_or_a_file() {
     let (_directory, [log]) = temporary(["log"]);
-    let start = Start::default().with("TILL_LOG_FILTER", "trace").with("TILL_LOG_FORMAT", "json").recording(&log);
+    let fake = StripeFake::start();
+    let start = calling(&fake, 100).with("TILL_LOG_FILTER", "trace").with("TILL_LOG_FORMAT", "json").recording(&log);
     let (mut server, shop) = start.server_with_shop();
     let named = server.admin_client().idempotency_key("kept");
     let kept = named.post("/admin/generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Kept" })).ok();
@@ -257,13 +275,17 @@ fn no_card_code_customer_or_key_is_in_a_log_or_a_file() {
     let mut answers = session(&server, &shop, 1);
     TYPED.iter().for_each(|number| answers.extend(typed(&server, &shop, number)));
     answers.extend(account(&server, &shop));
+    let (answered, of_acquirer) = at_acquirer(&server, &fake);
+    answers.extend(answered);
     let metrics = server.metrics();
     let vault_key = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
     let keys = [shop.key.as_str(), kept.as_str(), "admin-token-of-a-test", vault_key];
     let dashed = TYPED[1].replace(' ', "-");
     let personal =
         [NUMBERS[0], NUMBERS[1], TYPED[0], TYPED[1], &dashed, EMAIL, MOBILE, NAME, "Wilhelmina", HOLDER, "Holderby"];
-    let secrets = [keys.as_slice(), &personal, &[&secret], ACCOUNT_SECRETS.as_flattened()].concat();
+    let mut secrets =
+        [keys.as_slice(), &personal, &[&secret, AT_PAGE, OF_NOTICES], ACCOUNT_SECRETS.as_flattened()].concat();
+    secrets.extend(of_acquirer.iter().map(String::as_str));
     WrittenTexts::answered(metrics, answers).is_clean(&secrets);
     server.kill();
     let written = WrittenTexts::of(server.data(), &log);
