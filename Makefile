@@ -15,7 +15,7 @@ TEST_THREADS ?= $(shell echo $$((3 * $$(nproc))))
 # The own tests of what plays the part of others.
 FAKES = cd tests/fakes/stripe && python3 -m unittest
 
-.PHONY: run test build optimized lint bench bench-compare bench-regression package crash journal-faults power-cut damage overload fairness checkpoint-load disk-full upgrade-store test-clients test-browser test-browser-short screenshots tools
+.PHONY: run test build optimized lint bench bench-compare bench-regression package crash journal-faults power-cut damage overload fairness checkpoint-load disk-full acquirer-campaign acquirer-silence upgrade-store test-clients test-browser test-browser-short screenshots tools
 
 run: tools
 	cargo build --bin till
@@ -73,7 +73,7 @@ bench-compare: tools
 bench-regression: tools
 	tools/compare-builds $(BASE)
 
-# The campaigns, from here to disk-full. tests/README.md says what each of them does.
+# The campaigns, from here to acquirer-silence. tests/README.md says what each of them does.
 crash: tools
 	TILL_CRASH_ROUNDS=$(ROUNDS) cargo test --test till crash::rounds -- --nocapture
 
@@ -106,6 +106,16 @@ checkpoint-load: tools
 
 disk-full: tools
 	TILL_DISK_ROUNDS=$(ROUNDS) cargo test --test till disk:: -- --nocapture --test-threads 1
+
+# At full times, with the rate of a real acquirer: more than an hour.
+PAYMENTS ?= 2000
+KILLS ?= 20
+DIVISOR ?= 1
+acquirer-campaign: tools
+	TILL_ACQUIRER_PAYMENTS=$(PAYMENTS) TILL_ACQUIRER_KILLS=$(KILLS) TILL_ACQUIRER_DIVISOR=$(DIVISOR) cargo test --test till acquirers::campaign -- --nocapture
+
+acquirer-silence: tools
+	TILL_ACQUIRER_SILENCE_SECONDS=$(SECONDS) cargo test --test till acquirers::silence -- --nocapture
 
 # The store of this version for the tests of upgrades: tests/stores/NAME.zip. A release adds one.
 upgrade-store: tools

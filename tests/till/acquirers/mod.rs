@@ -8,4 +8,6 @@ mod declines;
 mod bad_answers;
 mod restarts;
 mod guide;
+mod silence;
 mod restore;
+mod campaign;
