@@ -80,7 +80,12 @@ pub fn is_same_row(key: &AnyKey, stored: &[u8], replayed: &[u8], personal: &dyn 
 const fn has_personal_data(table: TableKind) -> bool {
     matches!(
         table,
-        TableKind::Customers | TableKind::Sessions | TableKind::Payments | TableKind::Tokens | TableKind::Cards
+        TableKind::Customers
+            | TableKind::Sessions
+            | TableKind::Payments
+            | TableKind::Tokens
+            | TableKind::Cards
+            | TableKind::Preparations
     )
 }
 
