@@ -167,8 +167,8 @@ impl Field {
     pub(super) fn verify(&mut self) {
         let server = self.server.get_mut().expect("no panic");
         assert!(server.stop(), "a stop ends well");
-        let (code, _, errors) = run_command(server.start_command(), &["verify"]);
-        assert_eq!(code, Some(0), "{errors}");
+        let (code, output, errors) = run_command(server.start_command(), &["verify"]);
+        assert_eq!(code, Some(0), "{output}{errors}");
     }
 }
 
