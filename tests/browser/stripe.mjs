@@ -51,8 +51,8 @@ export class Fake {
   async charged(...payments) {
     const charges = await this.control("GET", "charges");
     for (const payment of payments) {
-      const own = (charges[`${payment.payment_id}/authorize`] ?? []).filter(({ paid }) => paid);
-      assert.deepEqual(own.map(({ amount }) => amount), [payment.amount]);
+      const own = charges.filter(({ reference }) => reference === `${payment.payment_id}/authorize`);
+      assert.deepEqual(own.map(({ amount_captured: amount }) => amount), [payment.amount]);
     }
   }
 }
