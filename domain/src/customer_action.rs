@@ -63,8 +63,8 @@ word_enum! {
     }
 }
 
-/// The version of EMV 3-D Secure by which cards are authenticated.
-pub const AUTHENTICATION_VERSION: &str = "2.2.0";
+/// The version of EMV 3-D Secure by which the sandbox authenticates cards.
+pub const SANDBOX_AUTHENTICATION_VERSION: &str = "2.2.0";
 
 /// An authentication of a card by 3-D Secure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

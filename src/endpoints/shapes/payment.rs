@@ -1,10 +1,10 @@
 //! The JSON of a payment: contract, section 9.
 
-use till_domain::acquirer::AcquirerName;
+use till_domain::acquirer::{AcquirerName, AcquirerRef};
 use till_domain::card::{CardScheme, ShownCard};
 use till_domain::customer_action::{
-    AUTHENTICATION_VERSION, Authentication, AuthenticationFlow, AuthenticationStatus, CustomerAction, CustomerStep,
-    LateSuccess,
+    Authentication, AuthenticationFlow, AuthenticationStatus, CustomerAction, CustomerStep, LateSuccess,
+    SANDBOX_AUTHENTICATION_VERSION,
 };
 use till_domain::failure::FailureCode;
 use till_domain::ids::{AcquirerId, CardId, CheckoutId, CustomerId, PaymentId, SessionId};
@@ -82,7 +82,8 @@ object! {
             such_as("sandbox:pay_01jz0000000000000000000001/authorize");
         next_action: Object(&NEXT_ACTION) or null = next_action,
             "What the customer must do; null when there is nothing to do, or not any more.";
-        authentication: Object(&AUTHENTICATION) or null = payment.authentication.map(AuthenticationShape::new),
+        authentication: Object(&AUTHENTICATION) or null = payment.authentication
+                .map(|found| AuthenticationShape::new(found, payment.acquirer)),
             "The authentication of the card by 3-D Secure, once something is known of it.";
         late_success: Object(&LATE_SUCCESS) or null = payment.late_success
                 .map(|late| LateSuccessShape::new(late, payment.money.amount)),
@@ -152,8 +153,9 @@ fn qr_data(action: &CustomerAction) -> Option<String> {
 
 object! {
     /// An authentication of a card by EMV 3-D Secure.
-    AUTHENTICATION "payment_authentication" as AuthenticationShape of (authentication: Authentication) {
-        version: STRING = AUTHENTICATION_VERSION, "The version of EMV 3-D Secure.", such_as("2.2.0");
+    AUTHENTICATION "payment_authentication" as AuthenticationShape of (authentication: Authentication, acquirer: AcquirerRef) {
+        version: STRING or null = (*acquirer == AcquirerRef::Sandbox).then_some(SANDBOX_AUTHENTICATION_VERSION),
+            "The version of EMV 3-D Secure; null where the acquirer does not tell it.", such_as("2.2.0");
         flow: words_of(AuthenticationFlow) = authentication.flow, "The way.";
         trans_status: words_of(AuthenticationStatus) = authentication.status,
             "The result: `transStatus` of EMV 3-D Secure. `C` while the challenge is open.";
@@ -255,7 +257,6 @@ fn fees(payment: &Payment) -> Vec<FeeShape> {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use till_domain::acquirer::AcquirerRef;
     use till_domain::failure::Failure;
     use till_domain::ids::{PaymentId, SessionId, TransactionId};
     use till_domain::money::{AmountMinor, Money};

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::time::Duration;
 
-use crate::harness::{Server, Start, first_answer};
+use crate::harness::{PATIENCE, Server, Start, first_answer};
 
 #[test]
 fn threads_have_names_that_tell_them_apart() {
@@ -19,7 +18,7 @@ fn threads_have_names_that_tell_them_apart() {
         has_all && !unnamed && !once.iter().chain(&numbered).any(is_twice)
     };
     // A thread takes its name when it first runs.
-    first_answer(Duration::from_secs(10), "threads are without their names", || names(&server), are_told_apart);
+    first_answer(PATIENCE, "threads are without their names", || names(&server), are_told_apart);
 }
 
 fn names(server: &Server) -> Vec<String> {
