@@ -153,7 +153,10 @@ fn qr_data(action: &CustomerAction) -> Option<String> {
 
 object! {
     /// An authentication of a card by EMV 3-D Secure.
-    AUTHENTICATION "payment_authentication" as AuthenticationShape of (authentication: Authentication, acquirer: AcquirerRef) {
+    AUTHENTICATION "payment_authentication" as AuthenticationShape of (
+        authentication: Authentication,
+        acquirer: AcquirerRef
+    ) {
         version: STRING or null = (*acquirer == AcquirerRef::Sandbox).then_some(SANDBOX_AUTHENTICATION_VERSION),
             "The version of EMV 3-D Secure; null where the acquirer does not tell it.", such_as("2.2.0");
         flow: words_of(AuthenticationFlow) = authentication.flow, "The way.";

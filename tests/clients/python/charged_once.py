@@ -32,7 +32,7 @@ def main():
         settings = {
             "TILL_STRIPE_URL": f"http://{proxy.address}",
             "TILL_PUBLIC_URL": "https://till.example",
-            "TILL_ACQUIRER_TIMES_DIVIDED_BY": "100",
+            "TILL_ACQUIRER_TIMES_DIVIDED_BY": "20",
         }
         binary, directory = os.environ["TILL_BINARY"], Path("till")
         with till.running(binary, directory, shops=1, settings=settings) as server:

@@ -11,7 +11,7 @@ pub(crate) const PUBLIC_URL: &str = "https://till.example";
 /// The secret of the account's notices.
 pub(crate) const OF_NOTICES: &str = "whsec_EXAMPLE0000000000000000";
 /// Times of calls are divided by this, so that no test waits for a minute.
-const DIVISOR: u64 = 100;
+pub(crate) const DIVISOR: u64 = 20;
 /// A limit that no test reaches.
 const CALLS_PER_SECOND: u64 = 100_000;
 

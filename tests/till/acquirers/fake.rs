@@ -57,7 +57,8 @@ impl StripeFake {
         answer.body
     }
 
-    /// Everything happens an hour ago from now on: what is younger than 15 minutes is no difference for `till reconcile`.
+    /// Everything happens an hour ago from now on: what is younger than 15 minutes is no difference for
+    /// `till reconcile`.
     pub(crate) fn be_an_hour_late(&self) {
         self.control("POST", "clock", &json!({ "offset_seconds": -3_600 }));
     }

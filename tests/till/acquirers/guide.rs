@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::fake::StripeFake;
 use crate::harness::{KilledOnDrop, PATIENCE, Wire, directory, first_answer};
@@ -94,7 +94,5 @@ fn the_commands_of_the_guide_lead_to_a_payment_at_a_test_account() {
     let (_server, checkout) = reader.serve(serve);
     assert_eq!(reader.paste(configure).trim(), "true");
     reader.pay(&checkout);
-    let found = || serde_json::from_str::<Value>(&reader.paste(find)).expect("it is JSON")["page"][0].clone();
-    let payment = first_answer(PATIENCE, "it is not paid", found, |payment| payment["status"] == "SUCCESSFUL");
-    assert_eq!(payment["payment_method"], "CARD");
+    first_answer(PATIENCE, "it is not paid", || reader.paste(find), |shown| shown.contains("SUCCESSFUL"));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::account::{AtStripe, start};
+use super::account::{AtStripe, DIVISOR, start};
 use crate::harness::{CARD, PATIENCE, directory, run_command, text, wait_until};
 
 const CONFIRM: (&str, &str) = ("POST", "/v1/payment_intents/*/confirm");
@@ -48,7 +48,7 @@ fn a_restored_server_lists_what_it_lost_and_repeats_nothing() {
     let (code, _, errors) = run_command(at.server.command(), &["restore", "--from", text(&from), "--to", text(&to)]);
     assert_eq!(code, Some(0), "{errors}");
     at.server.kill();
-    let copy = start(&at.fake, 100).try_server_on(&to, None).expect("it starts");
+    let copy = start(&at.fake, DIVISOR).try_server_on(&to, None).expect("it starts");
     let account = at.account.on(&copy);
     let expected = [
         json!(["unknown_to_till", "charge", lost["payment_id"], 4 * MINOR]),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::acquirers::account::{Account, OF_NOTICES, PUBLIC_URL, start as calling};
+use crate::acquirers::account::{Account, DIVISOR, OF_NOTICES, PUBLIC_URL, start as calling};
 use crate::acquirers::fake::StripeFake;
 use crate::harness::{Client, PATIENCE, Server, Shop, first_answer, merged, temporary, thb};
 use crate::pages::browser::Browser;
@@ -203,8 +203,8 @@ fn account(server: &Server, shop: &Shop) -> Vec<String> {
     answers
 }
 
-/// Payments at accounts of an acquirer, by the numbers of cards and at the acquirer's page: all answers, and the secrets,
-/// the page's address among them, which only `find-payment` shows.
+/// Payments at accounts of an acquirer, by the numbers of cards and at the acquirer's page: all answers, and the
+/// secrets, the page's address among them, which only `find-payment` shows.
 fn at_acquirer(server: &Server, fake: &StripeFake) -> (Vec<String>, Vec<String>) {
     let [by_number, at_page] = ["NUMBER", "PAGE"].map(|entry| Account::open(server, fake, entry, &json!({})));
     let answers = session(server, &by_number.shop, 3);
@@ -266,7 +266,8 @@ fn typed(server: &Server, shop: &Shop, number: &str) -> Vec<String> {
 fn no_card_code_customer_or_key_is_in_a_log_or_a_file() {
     let (_directory, [log]) = temporary(["log"]);
     let fake = StripeFake::start();
-    let start = calling(&fake, 100).with("TILL_LOG_FILTER", "trace").with("TILL_LOG_FORMAT", "json").recording(&log);
+    let start =
+        calling(&fake, DIVISOR).with("TILL_LOG_FILTER", "trace").with("TILL_LOG_FORMAT", "json").recording(&log);
     let (mut server, shop) = start.server_with_shop();
     let named = server.admin_client().idempotency_key("kept");
     let kept = named.post("/admin/generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Kept" })).ok();

@@ -35,9 +35,9 @@ pub(super) struct Extent {
 #[test]
 fn nothing_is_charged_or_given_back_twice_whatever_is_lost() {
     let extent = Extent {
-        payments: from_environment("TILL_ACQUIRER_PAYMENTS", 48),
+        payments: from_environment("TILL_ACQUIRER_PAYMENTS", 36),
         kills: from_environment("TILL_ACQUIRER_KILLS", 2),
-        divisor: from_environment("TILL_ACQUIRER_DIVISOR", 50),
+        divisor: from_environment("TILL_ACQUIRER_DIVISOR", 30),
     };
     let seed = TestDice::seed("TILL_ACQUIRER_SEED");
     println!("{extent:?}, seed {seed}");
