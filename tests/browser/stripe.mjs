@@ -20,8 +20,13 @@ export class Fake {
     const options = [PROGRAM, "--listen", "127.0.0.1:0", "--state", fake.directory];
     fake.child = spawn("python3", options, { stdio: ["ignore", "pipe", "inherit"] });
     process.on("exit", () => fake.end());
-    const [line] = await once(createInterface(fake.child.stdout), "line");
+    const lines = createInterface(fake.child.stdout);
+    const [line] = await once(lines, "line");
     fake.url = line.replace("listening on ", "").trim();
+    // What is left running does not keep the tests from ending.
+    lines.close();
+    fake.child.stdout.unref();
+    fake.child.unref();
     return fake;
   }
 
