@@ -87,6 +87,8 @@ struct SubjectEntry<P> {
     progress: SubjectState,
     /// The pause after the last failure.
     pause: Duration,
+    /// False when what is done now tries nothing, and says nothing of the next attempt.
+    is_attempt: bool,
     /// False when it belongs to no lane.
     has_lane: bool,
     prepared: Option<P>,
@@ -155,6 +157,11 @@ impl<S: Copy + Ord, P> WorkQueue<S, P> {
         }
     }
 
+    /// A subject that is being served only waits on: the pause after its last failure is kept.
+    pub(crate) fn keep_pause(&self, subject: S) {
+        self.state.lock().entries.entry(subject).and_modify(|entry| entry.is_attempt = false);
+    }
+
     /// Takes the next subject that is due, with that instant and the data prepared for it, unless `served_max` are
     /// being served. It is not taken again before it is finished or failed.
     pub(super) fn take_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<(S, Millis, Option<P>)> {
@@ -214,7 +221,8 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
         let Some(entry) = self.entries.get_mut(&subject) else {
             let progress = self.waiting.push(subject, due);
             let (since, pause, has_lane) = (Instant::now(), Duration::ZERO, self.lanes.is_some());
-            let entry = SubjectEntry { since, due, progress, pause, has_lane, prepared, hastened: None };
+            let (is_attempt, hastened) = (true, None);
+            let entry = SubjectEntry { since, due, progress, pause, is_attempt, has_lane, prepared, hastened };
             self.entries.insert(subject, entry);
             return;
         };
@@ -263,7 +271,7 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
             self.waiting.by_due.pop_first();
             let entry = self.entries.get_mut(&waiting.2)?;
             if !entry.has_lane || enter_lane(self.lanes, &mut self.busy, waiting) {
-                entry.progress = SubjectState::Served(None);
+                (entry.progress, entry.is_attempt) = (SubjectState::Served(None), true);
                 self.served += 1;
                 return Some((waiting.2, entry.due, entry.prepared.take()));
             }
@@ -316,7 +324,8 @@ impl<S: Copy + Ord, P> WorkQueueState<S, P> {
             Some(due) => {
                 // What was added meanwhile is new. Otherwise the same work goes on.
                 entry.since = if again.is_some() { now } else { entry.since };
-                (entry.due, entry.pause) = (due, Duration::ZERO);
+                entry.due = due;
+                entry.pause = if entry.is_attempt { Duration::ZERO } else { entry.pause };
                 entry.progress = self.waiting.push(subject, due);
             }
             None => _ = self.entries.remove(&subject),
@@ -583,6 +592,21 @@ mod tests {
         queue.add('b', Millis(6), None);
         let later = now + RETRY.pause_first;
         assert_eq!((queue.earliest_due(), take(&queue, 9, later)), (Some(Millis(5)), Some('a')));
+    }
+
+    #[test]
+    fn a_subject_that_only_waited_keeps_its_pause() {
+        let (queue, now) = queue();
+        queue.add('a', AT_ONCE, None);
+        for pause in [1, 2, 4] {
+            take(&queue, 0, now);
+            queue.keep_pause('a');
+            queue.finish('a', Some(AT_ONCE), now);
+            take(&queue, 0, now);
+            queue.fail('a', RETRY, now);
+            assert_eq!(queue.until_due(Millis(0), now, MAX), Some(Duration::from_secs(pause)));
+            queue.hasten('a', Millis(0), Duration::ZERO);
+        }
     }
 
     #[test]

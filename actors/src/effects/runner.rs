@@ -261,6 +261,7 @@ impl EffectRunner {
     /// The call waits for the lane of its account, which queues it again. Until then it is looked at from time to time,
     /// and fails or expires as one that is made.
     async fn wait(&self, key: (MerchantId, OpenCall), open: &OpenRows) -> Served {
+        self.registry.shared().outbox.effects.calls.keep_pause(key);
         self.expire_overdue(key.0, open).await?;
         let looked_at = self.time_after(self.caller.times.probe_max);
         let Some((payment_id, fails_at)) = self.unsent(key, open) else { return Ok(Some(looked_at)) };
