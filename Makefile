@@ -115,7 +115,7 @@ acquirer-campaign: tools
 	TILL_ACQUIRER_PAYMENTS=$(PAYMENTS) TILL_ACQUIRER_KILLS=$(KILLS) TILL_ACQUIRER_DIVISOR=$(DIVISOR) cargo test --test till acquirers::campaign -- --nocapture
 
 acquirer-silence: tools
-	TILL_ACQUIRER_SILENCE_SECONDS=$(SECONDS) cargo test --test till acquirers::silence -- --nocapture
+	TILL_ACQUIRER_SILENCE_SECONDS=$(SECONDS) TILL_ACQUIRER_DIVISOR=$(DIVISOR) cargo test --test till acquirers::silence -- --nocapture
 
 # The store of this version for the tests of upgrades: tests/stores/NAME.zip. A release adds one.
 upgrade-store: tools

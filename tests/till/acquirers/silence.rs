@@ -1,6 +1,7 @@
 //! An acquirer that answers nobody delays no payment of another merchant.
 //!
-//! `TILL_ACQUIRER_SILENCE_SECONDS` sets the length of the silence, and of the time before it.
+//! `TILL_ACQUIRER_SILENCE_SECONDS` sets the length of the silence, and of the time before it, `TILL_ACQUIRER_DIVISOR` by
+//! which the times of calls are divided.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, sleep};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::account::{Account, AtStripe};
+use super::account::{Account, AtStripe, DIVISOR};
 use crate::harness::{CARD, SetOnDrop, Shop, first_answer, from_environment};
 
 /// The payments of the account in a second.
@@ -24,7 +25,8 @@ const MINOR: u64 = 20_000;
 #[test]
 fn a_silent_acquirer_delays_no_payment_of_another_merchant() {
     let seconds: u64 = from_environment("TILL_ACQUIRER_SILENCE_SECONDS", 5);
-    let at = AtStripe::by_number();
+    let divisor: u64 = from_environment("TILL_ACQUIRER_DIVISOR", DIVISOR);
+    let at = AtStripe::with(|start| start.with("TILL_ACQUIRER_TIMES_DIVIDED_BY", &divisor.to_string()), "NUMBER");
     let other = at.server.shop();
     other.pay(MINOR);
     for attempt in 1..=ATTEMPTS_MAX {
