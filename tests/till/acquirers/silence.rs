@@ -1,7 +1,7 @@
 //! An acquirer that answers nobody delays no payment of another merchant.
 //!
-//! `TILL_ACQUIRER_SILENCE_SECONDS` sets the length of the silence, and of the time before it, `TILL_ACQUIRER_DIVISOR` by
-//! which the times of calls are divided.
+//! `TILL_ACQUIRER_SILENCE_SECONDS` sets the length of the silence, and of the time before it,
+//! `TILL_ACQUIRER_DIVISOR` by which the times of calls are divided.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, sleep};
