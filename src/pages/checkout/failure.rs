@@ -1,7 +1,6 @@
 //! Why a payment failed, in words for its customer. An acquirer's own message is never shown.
 
 use till_domain::failure::FailureCode;
-use till_domain::merchant::PaymentMethod;
 
 use super::message::Message;
 use super::words::Words;
@@ -22,15 +21,6 @@ impl ExplainedFailure {
         let is_given_up = code == FailureCode::CanceledByCustomer;
         let is_customers_own = is_given_up || code == FailureCode::CustomerActionTimedOut;
         ExplainedFailure { code, words: words.text(explanation(code)), is_customers_own, is_given_up }
-    }
-
-    /// The failure of a payment by this method. A challenge that was left alone is explained as one that was failed.
-    pub(super) fn of_payment(code: FailureCode, method: PaymentMethod, words: Words) -> ExplainedFailure {
-        let explained = match (code, method) {
-            (FailureCode::CustomerActionTimedOut, PaymentMethod::Card) => FailureCode::AuthenticationFailed,
-            (code, _) => code,
-        };
-        ExplainedFailure { code, ..ExplainedFailure::of(explained, words) }
     }
 }
 
@@ -109,18 +99,10 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_that_was_failed_or_left_was_not_confirmed() {
-        let words = Words::of(Locale::English);
-        let of = |code, method| ExplainedFailure::of_payment(code, method, words);
-        let failed = of(FailureCode::AuthenticationFailed, PaymentMethod::Card);
-        let left = of(FailureCode::CustomerActionTimedOut, PaymentMethod::Card);
-        assert_eq!((failed.words, failed.is_customers_own), (words.text(Message::FailedNotConfirmed), false));
-        assert_eq!((left.words, left.is_customers_own), (words.text(Message::FailedNotConfirmed), false));
-        assert_eq!(left.code, FailureCode::CustomerActionTimedOut);
-        for method in [PaymentMethod::PromptPay, PaymentMethod::MobileBanking] {
-            let left = of(FailureCode::CustomerActionTimedOut, method);
-            assert_eq!((left.words, left.is_customers_own), (words.text(Message::FailedTimedOut), true));
-        }
+    fn what_was_left_alone_is_the_customers_own() {
+        let of = |code| ExplainedFailure::of(code, Words::of(Locale::English));
+        assert!(of(FailureCode::CustomerActionTimedOut).is_customers_own);
+        assert!(!of(FailureCode::AuthenticationFailed).is_customers_own);
     }
 
     #[test]

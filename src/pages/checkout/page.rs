@@ -6,7 +6,6 @@ use std::sync::Arc;
 use askama::Template;
 use serde_json::Value;
 use till_domain::failure::FailureCode;
-use till_domain::merchant::PaymentMethod;
 use till_domain::money::Currency;
 use till_protocol::api_error::ApiError;
 
@@ -203,6 +202,5 @@ const fn is_in_progress(state: ShownState) -> bool {
 /// The failure of the last payment.
 fn failure(checkout: &Value, locale: Locale) -> Option<ExplainedFailure> {
     let code = checkout.word("failure_code", &FailureCode::ALL, FailureCode::name)?;
-    let method = checkout.word("payment_method", &PaymentMethod::ALL, PaymentMethod::name)?;
-    Some(ExplainedFailure::of_payment(code, method, Words::of(locale)))
+    Some(ExplainedFailure::of(code, Words::of(locale)))
 }
