@@ -67,12 +67,17 @@ fn reserve(share: &mut Reservation, body_bytes: usize) -> Result<(), ApiError> {
 /// Bytes of a pipeline whose own request has no `Authorization`: 64 KiB.
 const PIPELINE_WITHOUT_KEY_BYTES_MAX: usize = 64 * 1024;
 
+/// The name of the declaration of all raw endpoints.
+pub(super) const RAW_BODY: &str = "raw-body";
+
 /// The limit of a body.
 #[derive(Debug, Clone, Copy)]
 enum BodyLimit {
     /// That of an interface.
     Package(Package),
     PipelineWithoutKey,
+    /// That of a raw endpoint, which has the size of a merchant's.
+    Raw,
 }
 
 impl BodyLimit {
@@ -80,13 +85,14 @@ impl BodyLimit {
         if declaration.name == PIPELINE && !headers.contains_key(AUTHORIZATION) {
             return BodyLimit::PipelineWithoutKey;
         }
-        BodyLimit::Package(declaration.package)
+        if declaration.name == RAW_BODY { BodyLimit::Raw } else { BodyLimit::Package(declaration.package) }
     }
 
     fn bytes(self) -> usize {
         match self {
             BodyLimit::Package(package) => package.body_bytes_max(),
             BodyLimit::PipelineWithoutKey => PIPELINE_WITHOUT_KEY_BYTES_MAX,
+            BodyLimit::Raw => Package::Merchants.body_bytes_max(),
         }
     }
 
@@ -94,6 +100,7 @@ impl BodyLimit {
         match self {
             BodyLimit::Package(package) => format!("/{}", package.segment()),
             BodyLimit::PipelineWithoutKey => "a pipeline without Authorization".to_owned(),
+            BodyLimit::Raw => "this address".to_owned(),
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::request_thread::LARGE_BYTES;
 /// Requests count against the limits like calls that read, of the address that sends them. A body may be as large as
 /// that of a call.
 static RAW: Declaration =
-    Declaration { name: "raw-body", flags: Flags::OPEN_QUERY, ..Declaration::query(Package::Merchants, "") };
+    Declaration { name: body::RAW_BODY, flags: Flags::OPEN_QUERY, ..Declaration::query(Package::Merchants, "") };
 
 impl<C: AuthenticatedCaller> Dispatcher<C> {
     /// Checks a request to a raw endpoint, from its announced size on. Of large bodies, which anybody may send, few of
