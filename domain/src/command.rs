@@ -4,7 +4,7 @@ use crate::acquirer::{AccountMode, AcquirerName, CardEntry};
 use crate::card::{CardAtAcquirer, CardFacts, SaveCard, TokenUsage};
 use crate::checkout::{CheckoutLine, CheckoutRef, Locale};
 use crate::customer::{CardRef, Contact, CustomerFields, CustomerRef};
-use crate::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
+use crate::customer_action::{AuthenticationFlow, AuthenticationStatus, AuthenticationVersion, CustomerStep};
 use crate::dispute::DisputeOutcome;
 use crate::effect::Timer;
 use crate::failure::{Failure, FailureCode};
@@ -757,6 +757,8 @@ pub struct AuthenticationResult {
     pub status: AuthenticationStatus,
     /// The electronic commerce indicator, when the scheme gives one.
     pub eci: Option<u8>,
+    /// The version, when the acquirer tells it.
+    pub version: Option<AuthenticationVersion>,
 }
 
 /// An action that the acquirer asks of the customer.

@@ -63,8 +63,21 @@ word_enum! {
     }
 }
 
-/// The version of EMV 3-D Secure by which the sandbox authenticates cards.
-pub const SANDBOX_AUTHENTICATION_VERSION: &str = "2.2.0";
+word_enum! {
+    /// A version of EMV 3-D Secure, or of 3-D Secure 1.
+    pub enum AuthenticationVersion: name {
+        /// 3-D Secure 1.
+        V1_0_2 => "1.0.2",
+        /// The first of EMV that was used.
+        V2_1_0 => "2.1.0",
+        /// That of the sandbox.
+        V2_2_0 => "2.2.0",
+        /// The third.
+        V2_3_0 => "2.3.0",
+        /// Its correction.
+        V2_3_1 => "2.3.1",
+    }
+}
 
 /// An authentication of a card by 3-D Secure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +88,8 @@ pub struct Authentication {
     pub status: AuthenticationStatus,
     /// The electronic commerce indicator: a number of two digits, when the scheme gives one.
     pub eci: Option<u8>,
+    /// The version, when the acquirer tells it with the result. The sandbox has one only.
+    pub version: Option<AuthenticationVersion>,
     /// The instant at which the result was recorded; none while the challenge is open, and when nobody answered it.
     pub at: Option<Millis>,
 }
@@ -87,6 +102,7 @@ impl Authentication {
             flow: AuthenticationFlow::Challenge,
             status: AuthenticationStatus::Challenged,
             eci: None,
+            version: None,
             at: None,
         }
     }

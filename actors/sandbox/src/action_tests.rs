@@ -149,7 +149,7 @@ fn authenticated(
     status: AuthenticationStatus,
     eci: Option<u8>,
 ) -> Option<AuthenticationResult> {
-    Some(AuthenticationResult { flow, status, eci })
+    Some(AuthenticationResult { flow, status, eci, version: None })
 }
 
 fn passed() -> Option<AuthenticationResult> {

@@ -165,7 +165,7 @@ fn late_behaviour(action: &BookAction, money: Money) -> Option<AmountBehaviour> 
 /// The authentication after a challenge; none after any other page.
 fn challenged(page: ActionPage, status: AuthenticationStatus) -> Option<AuthenticationResult> {
     let eci = (status == AuthenticationStatus::Authenticated).then_some(ECI_AUTHENTICATED);
-    let result = AuthenticationResult { flow: AuthenticationFlow::Challenge, status, eci };
+    let result = AuthenticationResult { flow: AuthenticationFlow::Challenge, status, eci, version: None };
     (page == ActionPage::Challenge).then_some(result)
 }
 

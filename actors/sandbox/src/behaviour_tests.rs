@@ -157,7 +157,7 @@ fn approval_of(answer: AcquirerAnswer<'_, CallAnswer>) -> ApprovedAuthorization 
 /// The authentication of a card that is asked nothing.
 pub(super) fn frictionless() -> Option<AuthenticationResult> {
     let (flow, status) = (AuthenticationFlow::Frictionless, AuthenticationStatus::Authenticated);
-    Some(AuthenticationResult { flow, status, eci: Some(5) })
+    Some(AuthenticationResult { flow, status, eci: Some(5), version: None })
 }
 
 /// The id in the address of the page that a customer is sent to.

@@ -55,6 +55,7 @@ impl AuthorizationPlan {
                     flow: AuthenticationFlow::Frictionless,
                     status: AuthenticationStatus::Authenticated,
                     eci: Some(ECI_AUTHENTICATED),
+                    version: None,
                 }),
                 ..AuthorizationPlan::unauthenticated(Behaviour::of(digits))
             },
@@ -84,7 +85,8 @@ impl AuthorizationPlan {
     }
 
     fn refused(status: AuthenticationStatus, reason: FailureCode) -> AuthorizationPlan {
-        let authentication = AuthenticationResult { flow: AuthenticationFlow::Frictionless, status, eci: None };
+        let flow = AuthenticationFlow::Frictionless;
+        let authentication = AuthenticationResult { flow, status, eci: None, version: None };
         AuthorizationPlan {
             authentication: Some(authentication),
             ..AuthorizationPlan::unauthenticated(Behaviour::Decline(reason))

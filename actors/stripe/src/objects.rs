@@ -147,6 +147,7 @@ pub(crate) struct ThreeDSecure {
     pub(crate) electronic_commerce_indicator: Option<String>,
     pub(crate) result: Option<String>,
     pub(crate) result_reason: Option<String>,
+    pub(crate) version: Option<String>,
 }
 
 /// Money that is given back.

@@ -3,7 +3,7 @@
 use till_actors::acquirer::{AcquirerUnavailable, ApprovedAuthorization, Awaited, CallAnswer, CallDone, LookedUp};
 use till_domain::card::{CardAtAcquirer, CardExpiry, CardScheme};
 use till_domain::command::{AuthenticationResult, RequiredAction};
-use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
+use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus, AuthenticationVersion, CustomerStep};
 use till_domain::failure::{Failure, FailureCode};
 use till_domain::text::{ActionAddress, QrText};
 use till_domain::time::Millis;
@@ -99,7 +99,7 @@ pub(crate) fn page(url: &str) -> Option<ActionAddress> {
 
 /// The result of 3-D Secure; none for an exemption, and for a word that is not known.
 fn authentication(card: &CardDetails) -> Option<AuthenticationResult> {
-    let ThreeDSecure { authentication_flow, electronic_commerce_indicator, result, result_reason } =
+    let ThreeDSecure { authentication_flow, electronic_commerce_indicator, result, result_reason, version } =
         card.three_d_secure.as_ref()?;
     let status = match (result.as_deref()?, result_reason.as_deref()) {
         ("authenticated", _) => AuthenticationStatus::Authenticated,
@@ -114,7 +114,8 @@ fn authentication(card: &CardDetails) -> Option<AuthenticationResult> {
         _ => AuthenticationFlow::Frictionless,
     };
     let eci = electronic_commerce_indicator.as_deref().and_then(|text| text.parse().ok());
-    Some(AuthenticationResult { flow, status, eci })
+    let version = AuthenticationVersion::ALL.into_iter().find(|known| version.as_deref() == Some(known.name()));
+    Some(AuthenticationResult { flow, status, eci, version })
 }
 
 fn card_at_acquirer(card: &CardDetails) -> Option<CardAtAcquirer> {

@@ -96,7 +96,10 @@ fn approve(
 
 /// The authentication that an acquirer tells of, as known from now on.
 fn authentication_told(told: Option<AuthenticationResult>, context: &Context<'_>) -> Option<Authentication> {
-    told.map(|AuthenticationResult { flow, status, eci }| Authentication { flow, status, eci, at: Some(context.now) })
+    let recorded_at = Some(context.now);
+    told.map(|AuthenticationResult { flow, status, eci, version }| {
+        Authentication { flow, status, eci, version, at: recorded_at }
+    })
 }
 
 /// The kind of the call for the payment that has no answer, if there is one. Refunds are not among them.

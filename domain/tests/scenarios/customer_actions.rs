@@ -5,7 +5,7 @@ use crate::words::*;
 use crate::world::ScenarioWorld;
 use till_domain::activity::ActivityType;
 use till_domain::command::{AuthenticationResult, AuthorizationResult, Selection};
-use till_domain::customer_action::{ActionStage, AuthenticationFlow, AuthenticationStatus};
+use till_domain::customer_action::{ActionStage, AuthenticationFlow, AuthenticationStatus, AuthenticationVersion};
 use till_domain::effect::{EffectId, EffectKind};
 use till_domain::event::Answer;
 use till_domain::failure::FailureCode;
@@ -23,6 +23,7 @@ const PASSED: AuthenticationResult = AuthenticationResult {
     flow: AuthenticationFlow::Challenge,
     status: AuthenticationStatus::Authenticated,
     eci: Some(5),
+    version: Some(AuthenticationVersion::V2_1_0),
 };
 
 /// A payment whose customer must act.
@@ -234,6 +235,7 @@ fn a_refusal_keeps_what_the_issuer_told() {
         flow: AuthenticationFlow::Frictionless,
         status: AuthenticationStatus::Rejected,
         eci: None,
+        version: None,
     };
     let mut world = ScenarioWorld::open();
     let session = world.card_session();

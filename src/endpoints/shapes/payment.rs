@@ -3,8 +3,8 @@
 use till_domain::acquirer::{AcquirerName, AcquirerRef};
 use till_domain::card::{CardScheme, ShownCard};
 use till_domain::customer_action::{
-    Authentication, AuthenticationFlow, AuthenticationStatus, CustomerAction, CustomerStep, LateSuccess,
-    SANDBOX_AUTHENTICATION_VERSION,
+    Authentication, AuthenticationFlow, AuthenticationStatus, AuthenticationVersion, CustomerAction, CustomerStep,
+    LateSuccess,
 };
 use till_domain::failure::FailureCode;
 use till_domain::ids::{AcquirerId, CardId, CheckoutId, CustomerId, PaymentId, SessionId};
@@ -157,7 +157,7 @@ object! {
         authentication: Authentication,
         acquirer: AcquirerRef
     ) {
-        version: STRING or null = (*acquirer == AcquirerRef::Sandbox).then_some(SANDBOX_AUTHENTICATION_VERSION),
+        version: STRING or null = version(authentication, *acquirer).map(AuthenticationVersion::name),
             "The version of EMV 3-D Secure; null where the acquirer does not tell it.", such_as("2.2.0");
         flow: words_of(AuthenticationFlow) = authentication.flow, "The way.";
         trans_status: words_of(AuthenticationStatus) = authentication.status,
@@ -167,6 +167,12 @@ object! {
         authenticated_at: TIMESTAMP or null = authentication.at,
             "The time at which the result was recorded; null while there is none, and when nobody answered.";
     }
+}
+
+/// The version that the acquirer told; the sandbox has one only.
+fn version(authentication: &Authentication, acquirer: AcquirerRef) -> Option<AuthenticationVersion> {
+    let is_sandbox = acquirer == AcquirerRef::Sandbox;
+    authentication.version.or(is_sandbox.then_some(AuthenticationVersion::V2_2_0))
 }
 
 object! {

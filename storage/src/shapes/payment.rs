@@ -216,6 +216,7 @@ shape_struct! {
         flow: Tag,
         status: Tag,
         eci: Option<u8>,
+        version: Option<Tag>,
         at: Option<u64>,
     }
 }

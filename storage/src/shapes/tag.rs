@@ -9,7 +9,7 @@ use till_domain::activity::ActivityType;
 use till_domain::card::{CardScheme, SaveCard, TokenUsage};
 use till_domain::checkout::{CheckoutStatus, Locale};
 use till_domain::customer::NamedBy;
-use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus};
+use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus, AuthenticationVersion};
 use till_domain::dispute::{DisputeOutcome, DisputeStatus};
 use till_domain::failure::FailureCode;
 use till_domain::ledger::{Account, Direction, EntryStatus, EntryType};
@@ -66,7 +66,7 @@ tagged! {
     PaymentStatus CaptureMode OperationKind RefundStatus DisputeStatus DisputeOutcome PayoutStatus CardScheme TokenUsage
     SaveCard PaymentMethod AcquirerName Platform InterestBearer InstallmentPlan Account Direction EntryType EntryStatus
     ActivityType WebhookEventKind WebhookStatus SecretSlot AuthenticationFlow AuthenticationStatus CheckoutStatus Locale
-    NamedBy FailureCode AccountMode CardEntry
+    NamedBy FailureCode AccountMode CardEntry AuthenticationVersion
 }
 
 impl Tag {

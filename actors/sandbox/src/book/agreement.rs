@@ -229,8 +229,8 @@ fn lines_of(merchant: MerchantId, payment: &Payment) -> Vec<BookLine> {
         let operation = BookOperation::FollowUp { what, authorization: reference.clone(), declined: None };
         line(Reference::new(payment.id, step).into_text(), operation)
     });
-    let authentication = payment.authentication.and_then(|Authentication { flow, status, eci, at: _ }| {
-        (status != AuthenticationStatus::Challenged).then_some(AuthenticationResult { flow, status, eci })
+    let authentication = payment.authentication.and_then(|Authentication { flow, status, eci, version, at: _ }| {
+        (status != AuthenticationStatus::Challenged).then_some(AuthenticationResult { flow, status, eci, version })
     });
     let (capture, action) = (payment.capture_mode, None);
     let operation = BookOperation::Authorize { instrument, capture, authentication, action, outcome };

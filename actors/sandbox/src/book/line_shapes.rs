@@ -63,6 +63,7 @@ frozen_struct! {
         flow: Tag,
         status: Tag,
         eci: Option<u8>,
+        version: Option<Tag>,
     }
 }
 

@@ -78,7 +78,7 @@ fn of_actions() -> Vec<BookLine> {
             *instrument =
                 if taken == ActionOutcome::Fail { BookInstrument::PromptPay } else { BookInstrument::MobileBanking };
             let (flow, status) = (AuthenticationFlow::Challenge, AuthenticationStatus::Authenticated);
-            *authentication = Some(AuthenticationResult { flow, status, eci: Some(5) });
+            *authentication = Some(AuthenticationResult { flow, status, eci: Some(5), version: None });
             action.declines = Some(FailureCode::InsufficientFunds);
             action.taken = Some(TakenAction { outcome: taken, at_ms: 1 });
             (action.succeeds_at_ms, action.canceled_at_ms) = (Some(2), Some(3));

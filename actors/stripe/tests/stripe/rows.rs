@@ -8,7 +8,7 @@ use till_actors::acquirer::{
 use till_domain::acquirer::AccountMode;
 use till_domain::card::{CardAtAcquirer, CardExpiry, CardScheme};
 use till_domain::command::AuthenticationResult;
-use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
+use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus, AuthenticationVersion, CustomerStep};
 use till_domain::failure::FailureCode;
 use till_domain::time::Millis;
 use zeroize::Zeroizing;
@@ -221,8 +221,8 @@ async fn a_challenge_is_asked_for_and_its_result_is_found() {
         let found = shop.found(&payment.authorize()).await;
         match expected {
             Some((status, eci)) => {
-                let flow = AuthenticationFlow::Challenge;
-                assert_eq!(approved(found).authentication, Some(AuthenticationResult { flow, status, eci }));
+                let (flow, version) = (AuthenticationFlow::Challenge, Some(AuthenticationVersion::V2_2_0));
+                assert_eq!(approved(found).authentication, Some(AuthenticationResult { flow, status, eci, version }));
             }
             None => assert_eq!(declined_by(&found), FailureCode::AuthenticationFailed),
         }
