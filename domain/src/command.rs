@@ -719,22 +719,7 @@ pub enum CheckoutChoice {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthorizationResult {
     /// It was approved.
-    Approved {
-        /// The acquirer's reference.
-        acquirer_reference: String,
-        /// True when it was captured with the authorization.
-        captured: bool,
-        /// True when the money is available at once, regardless of the merchant's settlement delay.
-        settles_at_once: bool,
-        /// True when captured money is in dispute as soon as it is captured.
-        is_disputed: bool,
-        /// The authentication of the card, when there was one.
-        authentication: Option<AuthenticationResult>,
-        /// The instant before which the acquirer must be asked to capture, when it tells one.
-        capture_before: Option<Millis>,
-        /// The card, when it was entered at the acquirer.
-        card: Option<CardAtAcquirer>,
-    },
+    Approved(ApprovedAuthorization),
     /// The customer must act first.
     NeedsAction(RequiredAction),
     /// The customer has acted, or need not act, and the acquirer has not decided.
@@ -746,6 +731,25 @@ pub enum AuthorizationResult {
         /// The authentication of the card, when there was one.
         authentication: Option<AuthenticationResult>,
     },
+}
+
+/// An approved authorization.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovedAuthorization {
+    /// The acquirer's own reference of it.
+    pub acquirer_reference: String,
+    /// True when it was captured at once.
+    pub captured: bool,
+    /// True when captured money is available at once, regardless of the merchant's settlement delay.
+    pub settles_at_once: bool,
+    /// True when the customer disputes captured money as soon as it is captured.
+    pub is_disputed: bool,
+    /// The authentication of the card, when there was one.
+    pub authentication: Option<AuthenticationResult>,
+    /// The instant before which the acquirer must be asked to capture, when it tells one.
+    pub capture_before: Option<Millis>,
+    /// The card, when it was entered at the acquirer.
+    pub card: Option<CardAtAcquirer>,
 }
 
 /// The result of an authentication by 3-D Secure, as the acquirer tells it.
@@ -778,7 +782,7 @@ pub enum Cancellation {
     /// Nothing was charged, and nothing will be.
     Canceled,
     /// The customer had paid before: this is the approval.
-    TooLate(AuthorizationResult),
+    TooLate(ApprovedAuthorization),
 }
 
 /// Capture the authorized amount, or a part of it: then the rest is released.

@@ -3,12 +3,10 @@
 use std::future::{Future, ready};
 use std::pin::Pin;
 
-use till_domain::card::CardAtAcquirer;
-use till_domain::command::{AuthenticationResult, EvidenceResult, RequiredAction};
+use till_domain::command::{ApprovedAuthorization, AuthenticationResult, EvidenceResult, RequiredAction};
 use till_domain::failure::Failure;
 use till_domain::ids::MerchantId;
 use till_domain::preparation::Preparation;
-use till_domain::time::Millis;
 use tokio::sync::mpsc;
 
 use super::balance::{BalancePage, ListedBalance};
@@ -172,25 +170,6 @@ pub enum CallDone {
     Moved(MovedMoney),
     /// Evidence was accepted.
     EvidenceTaken(EvidenceResult),
-}
-
-/// An approved authorization.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ApprovedAuthorization {
-    /// The acquirer's own reference of it.
-    pub acquirer_reference: String,
-    /// True when it was captured at once.
-    pub captured: bool,
-    /// True when captured money is available at once, regardless of the merchant's settlement delay.
-    pub settles_at_once: bool,
-    /// True when the customer disputes captured money as soon as it is captured.
-    pub is_disputed: bool,
-    /// The authentication of the card, when there was one.
-    pub authentication: Option<AuthenticationResult>,
-    /// The instant before which the acquirer must be asked to capture, when it tells one.
-    pub capture_before: Option<Millis>,
-    /// The card, when it was entered at the acquirer.
-    pub card: Option<CardAtAcquirer>,
 }
 
 /// A capture, a void, a refund or a payout that is done.

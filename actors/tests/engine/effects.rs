@@ -5,7 +5,8 @@ use std::time::Duration;
 use till_actors::Answered;
 use till_domain::card::TokenUsage;
 use till_domain::command::{
-    AuthorizationResult, CallResult, Caller, ChallengeDispute, Command, OpenDispute, RecordOperation, RefundPayment,
+    ApprovedAuthorization, AuthorizationResult, CallResult, Caller, ChallengeDispute, Command, OpenDispute,
+    RecordOperation, RefundPayment,
 };
 use till_domain::dispute::DisputeStatus;
 use till_domain::event::Answer;
@@ -121,7 +122,7 @@ async fn a_result_for_a_closed_effect_changes_nothing() {
     let payment = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
     let before = crate::world::derived(&world.store);
-    let approved = AuthorizationResult::Approved {
+    let approved = AuthorizationResult::Approved(ApprovedAuthorization {
         acquirer_reference: "late".to_owned(),
         captured: true,
         settles_at_once: true,
@@ -129,7 +130,7 @@ async fn a_result_for_a_closed_effect_changes_nothing() {
         authentication: None,
         capture_before: None,
         card: None,
-    };
+    });
     let declined = AuthorizationResult::Declined { failure: FailureCode::CardDeclined.into(), authentication: None };
     for result in [approved, declined] {
         let late = by(Caller::System, Command::RecordAuthorization(id_of(payment), result));

@@ -7,7 +7,9 @@ use super::context::{Context, Decision, nothing};
 use super::operations;
 use super::preparations;
 use crate::activity::Actor;
-use crate::command::{AuthenticationResult, AuthorizationResult, CallResult, Cancellation, RequiredAction};
+use crate::command::{
+    ApprovedAuthorization, AuthenticationResult, AuthorizationResult, CallResult, Cancellation, RequiredAction,
+};
 use crate::customer_action::Authentication;
 use crate::effect::{EffectId, EffectKind};
 use crate::event::{Answer, Event};
@@ -17,7 +19,6 @@ use crate::payment::{Authorization, CaptureMode, OperationKind, Payment, Payment
 use crate::records::{Effects, Payments, Records, Unreadable};
 use crate::refusal::DecisionError;
 use crate::session::Instrument;
-use crate::time::Millis;
 use std::sync::Arc;
 
 pub(super) fn record_authorization(
@@ -33,7 +34,7 @@ pub(super) fn record_authorization(
         AuthorizationResult::Declined { failure, authentication } => {
             declined(&payment, failure.clone(), authentication_told(*authentication, context), is_open)
         }
-        AuthorizationResult::Approved { .. } => approve(records, &payment, result, is_open, context)?,
+        AuthorizationResult::Approved(approval) => approve(records, &payment, approval, is_open, context)?,
         AuthorizationResult::NeedsAction(required) if open == Some(EffectKind::AuthorizePrepared) => {
             let step = preparations::recorded_step(records, payment_id, &required.step)?;
             actions::required(&payment, &RequiredAction { step, ..required.clone() }, context)
@@ -45,37 +46,21 @@ pub(super) fn record_authorization(
         AuthorizationResult::NeedsAction(_) | AuthorizationResult::Processing => Decision::nothing(),
     };
     let changed = Answer::Changed(!decision.events.is_empty());
-    let is_decided = matches!(result, AuthorizationResult::Approved { .. } | AuthorizationResult::Declined { .. });
+    let is_decided = matches!(result, AuthorizationResult::Approved(_) | AuthorizationResult::Declined { .. });
     if is_decided && payment.status == PaymentStatus::Pending && open == Some(EffectKind::AuthorizePrepared) {
         decision.vault.extend(preparations::page_forgotten(records, payment_id)?);
     }
     Ok((decision, changed))
 }
 
-/// An approval, in time or late; any other result changes nothing here.
+/// An approval, in time or late.
 fn approve(
     records: &impl Records,
     payment: &Payment,
-    result: &AuthorizationResult,
+    approval: &ApprovedAuthorization,
     is_open: bool,
     context: &mut Context<'_>,
 ) -> Result<Decision, DecisionError> {
-    let AuthorizationResult::Approved {
-        acquirer_reference,
-        captured,
-        settles_at_once,
-        is_disputed,
-        authentication,
-        capture_before,
-        card,
-    } = result
-    else {
-        return Ok(Decision::nothing());
-    };
-    let (captured, settles_at_once, is_disputed) = (*captured, *settles_at_once, *is_disputed);
-    let (authentication, capture_before) = (authentication_told(*authentication, context), *capture_before);
-    let approval =
-        Approval { acquirer_reference, captured, settles_at_once, is_disputed, authentication, capture_before };
     let mut decision = match payment.status.ruling(PaymentAction::Succeed) {
         Ruling::Authorizes if is_open => approved(records, payment, approval, context)?,
         Ruling::GivenBack => late_approval(payment, approval, context),
@@ -87,7 +72,7 @@ fn approve(
         | Ruling::WorkedOut => Decision::nothing(),
     };
     if let (Instrument::AcquirerPage { card: None }, Some(card), false) =
-        (&payment.instrument, card, decision.events.is_empty())
+        (&payment.instrument, &approval.card, decision.events.is_empty())
     {
         decision.events.insert(0, Event::CardTold { payment_id: payment.id, card: card.clone() });
     }
@@ -97,8 +82,12 @@ fn approve(
 /// The authentication that an acquirer tells of, as known from now on.
 fn authentication_told(told: Option<AuthenticationResult>, context: &Context<'_>) -> Option<Authentication> {
     let recorded_at = Some(context.now);
-    told.map(|AuthenticationResult { flow, status, eci, version }| {
-        Authentication { flow, status, eci, version, at: recorded_at }
+    told.map(|AuthenticationResult { flow, status, eci, version }| Authentication {
+        flow,
+        status,
+        eci,
+        version,
+        at: recorded_at,
     })
 }
 
@@ -106,17 +95,6 @@ fn authentication_told(told: Option<AuthenticationResult>, context: &Context<'_>
 fn open_call(records: &impl Records, payment_id: PaymentId) -> Result<Option<EffectKind>, Unreadable> {
     let effect = records.shared::<Effects>(EffectId::operation(payment_id))?;
     Ok(effect.map(|effect| effect.kind))
-}
-
-/// An approval by the acquirer.
-#[derive(Clone, Copy)]
-struct Approval<'a> {
-    acquirer_reference: &'a str,
-    captured: bool,
-    settles_at_once: bool,
-    is_disputed: bool,
-    authentication: Option<Authentication>,
-    capture_before: Option<Millis>,
 }
 
 /// A pending payment fails. For a payment that is over already, the call is only closed.
@@ -138,24 +116,24 @@ fn declined(payment: &Payment, failure: Failure, authentication: Option<Authenti
 fn approved(
     records: &impl Records,
     payment: &Payment,
-    approval: Approval<'_>,
+    approval: &ApprovedAuthorization,
     context: &mut Context<'_>,
 ) -> Result<Decision, DecisionError> {
     let is_automatic = payment.capture_mode == CaptureMode::Automatic;
     let captured = approval.captured && is_automatic;
     let lapses_at = context.now.plus_seconds(context.lifetimes.authorization_seconds);
     let authorization = Authorization {
-        acquirer_reference: approval.acquirer_reference.to_owned(),
+        acquirer_reference: approval.acquirer_reference.clone(),
         at: context.now,
         lapses_at: (!captured).then(|| approval.capture_before.map_or(lapses_at, |before| before.min(lapses_at))),
     };
-    let Approval { settles_at_once, is_disputed, authentication, .. } = approval;
-    let payment_id = payment.id;
+    let (payment_id, authentication) = (payment.id, authentication_told(approval.authentication, context));
     let authorized = Event::PaymentAuthorized { payment_id, authorization, authentication };
     let events = actions::event_when_taken(payment).into_iter().chain([authorized]).collect();
     let mut decision = Decision { events, ..Decision::nothing() };
     let amount = payment.money.amount;
     if captured {
+        let (settles_at_once, is_disputed) = (approval.settles_at_once, approval.is_disputed);
         let capture = Captured { amount, requested_by: Actor::System, settles_at_once, is_disputed };
         decision.events.extend(captures::captured(records, payment, capture, context)?);
     } else if is_automatic {
@@ -167,12 +145,12 @@ fn approved(
 }
 
 /// The payment is over, and the acquirer is told, once, to give the money back.
-fn late_approval(payment: &Payment, approval: Approval<'_>, context: &Context<'_>) -> Decision {
+fn late_approval(payment: &Payment, approval: &ApprovedAuthorization, context: &Context<'_>) -> Decision {
     if payment.authorization.is_some() {
         return Decision::nothing();
     }
     let authorization =
-        Authorization { acquirer_reference: approval.acquirer_reference.to_owned(), at: context.now, lapses_at: None };
+        Authorization { acquirer_reference: approval.acquirer_reference.clone(), at: context.now, lapses_at: None };
     let captured = approval.captured;
     Decision::one(Event::LateSuccess { payment_id: payment.id, authorization, captured })
 }
@@ -206,10 +184,10 @@ pub(super) fn record_cancellation(
         return Ok(nothing());
     }
     match result {
-        Cancellation::TooLate(approval @ AuthorizationResult::Approved { .. }) => {
-            record_authorization(records, payment_id, approval, context)
+        Cancellation::TooLate(approval) => {
+            record_authorization(records, payment_id, &AuthorizationResult::Approved(approval.clone()), context)
         }
-        Cancellation::Canceled | Cancellation::TooLate(_) => {
+        Cancellation::Canceled => {
             let ended = Event::LateCallEnded { payment_id, failure: None, returned_at: None };
             Ok((Decision::one(ended), Answer::Changed(true)))
         }

@@ -5,13 +5,14 @@ use till_domain::acquirer::{AccountMode, AcquirerName, AcquirerRef, CardEntry};
 use till_domain::card::{CardAtAcquirer, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
 use till_domain::checkout::{CHECKOUT_LIFETIME_MAX_SECONDS, CheckoutRef};
 use till_domain::command::{
-    AcquirerChange, AddAcquirer, AddInstallation, AddToMetadataSet, AddTopup, AdvanceClock, AuthenticationResult,
-    AuthorizationResult, CallResult, Cancellation, CapturePayment, ChallengeDispute, ChargeInvoice, CheckoutChoice,
-    Command, ConnectWebhook, ContactChange, ContactFields, CreateMerchant, DeleteMetadata, EvidenceResult, Expired,
-    GenerateKey, InitiatePayment, KnownAccount, OpenDispute, PayCheckout, PublicAddress, RecordOperation,
-    RedeliverWebhook, RedeliveredEvents, RefundPayment, RemoveFromMetadataSet, RequiredAction, RotateSecret,
-    SaveCardOfToken, SelectPaymentMethod, Selection, SendPayout, StartCheckout, StepClock, SyncMetadata, TeamChange,
-    TokenizeCard, UnsentPayment, UpdateAcquirer, UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
+    AcquirerChange, AddAcquirer, AddInstallation, AddToMetadataSet, AddTopup, AdvanceClock, ApprovedAuthorization,
+    AuthenticationResult, AuthorizationResult, CallResult, Cancellation, CapturePayment, ChallengeDispute,
+    ChargeInvoice, CheckoutChoice, Command, ConnectWebhook, ContactChange, ContactFields, CreateMerchant,
+    DeleteMetadata, EvidenceResult, Expired, GenerateKey, InitiatePayment, KnownAccount, OpenDispute, PayCheckout,
+    PublicAddress, RecordOperation, RedeliverWebhook, RedeliveredEvents, RefundPayment, RemoveFromMetadataSet,
+    RequiredAction, RotateSecret, SaveCardOfToken, SelectPaymentMethod, Selection, SendPayout, StartCheckout,
+    StepClock, SyncMetadata, TeamChange, TokenizeCard, UnsentPayment, UpdateAcquirer, UpdateInstallation,
+    UpdateMerchant, UpdateWebhook, WebhookChange,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::customer_action::CustomerStep;
@@ -417,7 +418,7 @@ pub(crate) fn approved_captured_and_settled() -> AuthorizationResult {
 }
 
 fn approval(captured: bool, settles_at_once: bool, is_disputed: bool) -> AuthorizationResult {
-    AuthorizationResult::Approved {
+    AuthorizationResult::Approved(ApprovedAuthorization {
         acquirer_reference: "sandbox-1".to_owned(),
         captured,
         settles_at_once,
@@ -425,14 +426,14 @@ fn approval(captured: bool, settles_at_once: bool, is_disputed: bool) -> Authori
         authentication: None,
         capture_before: None,
         card: None,
-    }
+    })
 }
 
 /// An approval, not captured, of a card that was entered at the acquirer's page, which must be captured in time.
 pub(crate) fn approved_on_page(last_digits: &str, capture_before: Millis) -> AuthorizationResult {
     let expiry = CardExpiry { year: 2049, month: 12 };
     let card = CardAtAcquirer { scheme: CardScheme::Visa, last_digits: last_digits.to_owned(), expiry };
-    AuthorizationResult::Approved {
+    AuthorizationResult::Approved(ApprovedAuthorization {
         acquirer_reference: "pi_1".to_owned(),
         captured: false,
         settles_at_once: false,
@@ -440,7 +441,7 @@ pub(crate) fn approved_on_page(last_digits: &str, capture_before: Millis) -> Aut
         authentication: None,
         capture_before: Some(capture_before),
         card: Some(card),
-    }
+    })
 }
 
 pub(crate) fn declined() -> AuthorizationResult {
@@ -491,23 +492,9 @@ pub(crate) fn unsent(payment_id: PaymentId, opened_by: Millis) -> Ask {
 /// An approval or a refusal with what the issuer told of the card.
 pub(crate) fn authenticated_as(result: AuthorizationResult, told: AuthenticationResult) -> AuthorizationResult {
     match result {
-        AuthorizationResult::Approved {
-            acquirer_reference,
-            captured,
-            settles_at_once,
-            is_disputed,
-            authentication: _,
-            capture_before,
-            card,
-        } => AuthorizationResult::Approved {
-            acquirer_reference,
-            captured,
-            settles_at_once,
-            is_disputed,
-            authentication: Some(told),
-            capture_before,
-            card,
-        },
+        AuthorizationResult::Approved(approval) => {
+            AuthorizationResult::Approved(ApprovedAuthorization { authentication: Some(told), ..approval })
+        }
         AuthorizationResult::Declined { failure, .. } => {
             AuthorizationResult::Declined { failure, authentication: Some(told) }
         }
@@ -527,6 +514,7 @@ pub(crate) fn action_canceled(id: PaymentId) -> Ask {
 
 /// The acquirer was told too late to cancel an action.
 pub(crate) fn canceled_too_late(id: PaymentId, approval: AuthorizationResult) -> Ask {
+    let AuthorizationResult::Approved(approval) = approval else { panic!("it is an approval") };
     Ask::of(TestCaller::Till, Command::RecordCancellation(id, Cancellation::TooLate(approval)))
 }
 

@@ -13,8 +13,7 @@ use till_storage::vault::{AddressKind, CardNumberOf};
 use super::kind::{CallKind, Judged, Planned, PlannedCall};
 use super::sources::{CallSources, NoResult, OpenRows};
 use crate::acquirer::{
-    AcquirerCall, ApprovedAuthorization, AuthorizeRequest, CallAnswer, CallDone, Instrument, NamedCall, PaymentStep,
-    ReturnPath,
+    AcquirerCall, AuthorizeRequest, CallAnswer, CallDone, Instrument, NamedCall, PaymentStep, ReturnPath,
 };
 
 /// Calls of this kind.
@@ -49,7 +48,9 @@ impl CallKind for Authorize {
         let NamedCall::Payment { payment, .. } = name else { return None };
         let record = |result| Command::RecordAuthorization(payment, result);
         Some(match answer {
-            CallAnswer::Done(CallDone::Approved(approved)) => Judged::Ended(record(approval(approved))),
+            CallAnswer::Done(CallDone::Approved(approved)) => {
+                Judged::Ended(record(AuthorizationResult::Approved(approved)))
+            }
             CallAnswer::Declined { failure, authentication } => {
                 Judged::Ended(record(AuthorizationResult::Declined { failure, authentication }))
             }
@@ -59,28 +60,6 @@ impl CallKind for Authorize {
             CallAnswer::Pending(_) => Judged::AwaitsCustomer(record(AuthorizationResult::Processing)),
             CallAnswer::Done(_) => return None,
         })
-    }
-}
-
-/// An approval, for the record.
-pub(super) fn approval(approved: ApprovedAuthorization) -> AuthorizationResult {
-    let ApprovedAuthorization {
-        acquirer_reference,
-        captured,
-        settles_at_once,
-        is_disputed,
-        authentication,
-        capture_before,
-        card,
-    } = approved;
-    AuthorizationResult::Approved {
-        acquirer_reference,
-        captured,
-        settles_at_once,
-        is_disputed,
-        authentication,
-        capture_before,
-        card,
     }
 }
 

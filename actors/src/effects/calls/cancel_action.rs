@@ -5,7 +5,6 @@ use till_domain::effect::EffectKind;
 use till_domain::ids::MerchantId;
 use till_domain::payment::PaymentStatus;
 
-use super::authorize::approval;
 use super::kind::{CallKind, Judged, Planned, PlannedCall};
 use super::sources::{CallSources, OpenRows};
 use crate::acquirer::{AcquirerCall, CallAnswer, CallDone, CancelRequest, NamedCall, PaymentStep, Reference};
@@ -33,7 +32,7 @@ impl CallKind for CancelAction {
         let NamedCall::Payment { payment, .. } = name else { return None };
         let cancellation = match answer {
             CallAnswer::Done(CallDone::Canceled) => Cancellation::Canceled,
-            CallAnswer::Done(CallDone::Approved(approved)) => Cancellation::TooLate(approval(approved)),
+            CallAnswer::Done(CallDone::Approved(approved)) => Cancellation::TooLate(approved),
             CallAnswer::Pending(_) => return Some(Judged::Pending),
             CallAnswer::Done(_) | CallAnswer::Declined { .. } | CallAnswer::NeedsAction(_) => return None,
         };

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::filled::{Filled, ONE, fault, name};
 use crate::shop::{FilledMerchant, person};
-use till_domain::command::{AuthorizationResult, CallResult, Cancellation, Command, RecordOperation, RequiredAction};
+use till_domain::command::{
+    ApprovedAuthorization, AuthorizationResult, CallResult, Cancellation, Command, RecordOperation, RequiredAction,
+};
 use till_domain::customer_action::CustomerStep;
 use till_domain::effect::EffectId;
 use till_domain::failure::FailureCode;
@@ -102,7 +104,7 @@ fn a_payment_whose_capture_failed_agrees_with_an_approved_line() {
     }
     book.write(&[line]).expect("in memory");
     let acquirer_reference = "sandbox-1".to_owned();
-    let approved = AuthorizationResult::Approved {
+    let approved = AuthorizationResult::Approved(ApprovedAuthorization {
         acquirer_reference,
         captured: false,
         settles_at_once: false,
@@ -110,7 +112,7 @@ fn a_payment_whose_capture_failed_agrees_with_an_approved_line() {
         authentication: None,
         capture_before: None,
         card: None,
-    };
+    });
     shop.record(Command::RecordAuthorization(payment_id, approved));
     let refused = CallResult::Declined(FailureCode::CaptureFailed.into());
     let answers = [(OperationKind::Capture, refused), (OperationKind::Void, done())];

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
-    AddInstallation, AddTopup, AuthorizationResult, Caller, Command, CreateMerchant, Expired, GenerateKey, Idempotency,
-    IdempotencyScope, InitiatePayment, Request, SelectPaymentMethod, Selection, TokenizeCard,
+    AddInstallation, AddTopup, ApprovedAuthorization, AuthorizationResult, Caller, Command, CreateMerchant, Expired,
+    GenerateKey, Idempotency, IdempotencyScope, InitiatePayment, Request, SelectPaymentMethod, Selection, TokenizeCard,
 };
 use till_domain::customer::CustomerFields;
 use till_domain::decide::{Context, Outcome, decide};
@@ -255,7 +255,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
         let captured = self.note_in_book(payment_id, approves, book);
         let result = if approves {
             let acquirer_reference = "sandbox-1".to_owned();
-            AuthorizationResult::Approved {
+            AuthorizationResult::Approved(ApprovedAuthorization {
                 acquirer_reference,
                 captured,
                 settles_at_once: false,
@@ -263,7 +263,7 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
                 authentication: None,
                 capture_before: None,
                 card: None,
-            }
+            })
         } else {
             AuthorizationResult::Declined { failure: FailureCode::CardDeclined.into(), authentication: None }
         };
