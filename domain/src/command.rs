@@ -839,10 +839,6 @@ pub struct RecordOperation {
     /// The number of the operation among those of the payment, so that a late answer to another operation changes
     /// nothing.
     pub attempt: u32,
-    /// Of a capture: true when the money is available at once, regardless of the merchant's settlement delay.
-    pub settles_at_once: bool,
-    /// Of a capture: true when the money is in dispute as soon as it is captured.
-    pub is_disputed: bool,
     /// The acquirer's answer.
     pub result: CallResult,
 }
@@ -851,12 +847,29 @@ pub struct RecordOperation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallResult {
     /// It is done.
-    Done {
-        /// The acquirer's own reference of it, which is not recorded.
-        acquirer_reference: String,
-    },
+    Done(MovedMoney),
     /// It was refused, and will not be done.
     Declined(Failure),
+}
+
+/// A capture, a void, a refund or a payout that is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedMoney {
+    /// The acquirer's own reference of it. That of a refund is recorded.
+    pub acquirer_reference: String,
+    /// True when captured money is available at once, regardless of the merchant's settlement delay.
+    pub settles_at_once: bool,
+    /// True when the customer disputes captured money as soon as it is captured.
+    pub is_disputed: bool,
+}
+
+impl MovedMoney {
+    /// Money that was moved as usual.
+    #[must_use]
+    pub fn of(acquirer_reference: &str) -> MovedMoney {
+        let acquirer_reference = acquirer_reference.to_owned();
+        MovedMoney { acquirer_reference, settles_at_once: false, is_disputed: false }
+    }
 }
 
 /// Open a dispute about a captured payment.

@@ -3,7 +3,7 @@
 use std::future::{Future, ready};
 use std::pin::Pin;
 
-use till_domain::command::{ApprovedAuthorization, AuthenticationResult, EvidenceResult, RequiredAction};
+use till_domain::command::{ApprovedAuthorization, AuthenticationResult, EvidenceResult, MovedMoney, RequiredAction};
 use till_domain::failure::Failure;
 use till_domain::ids::MerchantId;
 use till_domain::preparation::Preparation;
@@ -170,17 +170,6 @@ pub enum CallDone {
     Moved(MovedMoney),
     /// Evidence was accepted.
     EvidenceTaken(EvidenceResult),
-}
-
-/// A capture, a void, a refund or a payout that is done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MovedMoney {
-    /// The acquirer's own reference of it.
-    pub acquirer_reference: String,
-    /// True when captured money is available at once, regardless of the merchant's settlement delay.
-    pub settles_at_once: bool,
-    /// True when the customer disputes captured money as soon as it is captured.
-    pub is_disputed: bool,
 }
 
 /// The reason why a call has not ended.

@@ -10,7 +10,7 @@ pub mod security_codes;
 pub use balance::{BalanceChange, BalancePage, ListedBalance};
 pub use calls::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Awaited, CallAnswer, CallDone, LateAnswer, LateAnswers, LookedUp,
-    MovedMoney, Prepared, UnansweredOutcome,
+    Prepared, UnansweredOutcome,
 };
 pub use connector::{AccountSecrets, Connector, Connectors, Notice, NoticeRefused, OpenedAccount};
 pub use reference::{NamedCall, PaymentStep, Reference, UnknownReference};
@@ -18,5 +18,5 @@ pub use requests::{
     AcquirerCall, AuthorizeRequest, CancelRequest, EvidenceRequest, FollowUpRequest, Instrument, PayoutRequest,
     ReturnPath,
 };
-pub use till_domain::command::ApprovedAuthorization;
+pub use till_domain::command::{ApprovedAuthorization, MovedMoney};
 pub use till_domain::preparation::Preparation;

@@ -153,6 +153,5 @@ fn state_of_change(intent: &Intent, change: HoldChange, expected: &Expected) -> 
 }
 
 fn moved_answer(acquirer_reference: &str) -> CallAnswer {
-    let acquirer_reference = acquirer_reference.to_owned();
-    CallAnswer::Done(CallDone::Moved(MovedMoney { acquirer_reference, settles_at_once: false, is_disputed: false }))
+    CallAnswer::Done(CallDone::Moved(MovedMoney::of(acquirer_reference)))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use till_actors::Answered;
 use till_domain::card::TokenUsage;
 use till_domain::command::{
-    ApprovedAuthorization, AuthorizationResult, CallResult, Caller, ChallengeDispute, Command, OpenDispute,
+    ApprovedAuthorization, AuthorizationResult, CallResult, Caller, ChallengeDispute, Command, MovedMoney, OpenDispute,
     RecordOperation, RefundPayment,
 };
 use till_domain::dispute::DisputeStatus;
@@ -141,9 +141,7 @@ async fn a_result_for_a_closed_effect_changes_nothing() {
         payment_id: id_of(payment),
         kind: OperationKind::Void,
         attempt: 1,
-        settles_at_once: false,
-        is_disputed: false,
-        result: CallResult::Done { acquirer_reference: "late".to_owned() },
+        result: CallResult::Done(MovedMoney::of("late")),
     };
     let late = by(Caller::System, Command::RecordOperation(record));
     assert_eq!(done(world.submit(shop.merchant_id, late).await), Answer::Changed(false));

@@ -166,7 +166,7 @@ pub(super) fn record_given_back(
         return Ok(nothing());
     }
     let failure = match result {
-        CallResult::Done { acquirer_reference: _ } => None,
+        CallResult::Done(_) => None,
         CallResult::Declined(failure) => Some(failure.clone()),
     };
     let returned_at = failure.is_none().then_some(context.now);

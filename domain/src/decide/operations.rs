@@ -8,7 +8,7 @@ use super::captures::{Captured, captured};
 use super::context::{Context, Decision};
 use super::netting::held_capture;
 use crate::activity::{ActivityType, Actor};
-use crate::command::{CallResult, Caller, CapturePayment, RecordOperation};
+use crate::command::{CallResult, Caller, CapturePayment, MovedMoney, RecordOperation};
 use crate::effect::EffectId;
 use crate::event::{Answer, Event};
 use crate::failure::{Failure, FailureCode};
@@ -132,10 +132,9 @@ pub(super) fn record_operation(
         return Ok((Decision::nothing(), Answer::Changed(false)));
     };
     let decision = match &command.result {
-        CallResult::Done { acquirer_reference: _ } => Decision {
-            events: events_of_success(records, &payment, operation, command, context)?,
-            ..Decision::nothing()
-        },
+        CallResult::Done(moved) => {
+            Decision { events: events_of_success(records, &payment, operation, moved, context)?, ..Decision::nothing() }
+        }
         CallResult::Declined(failure) => declined(&payment, &operation, failure, context.now),
     };
     Ok((decision, Answer::Changed(true)))
@@ -156,13 +155,13 @@ fn events_of_success(
     records: &impl Records,
     payment: &Payment,
     operation: Operation,
-    command: &RecordOperation,
+    moved: &MovedMoney,
     context: &mut Context<'_>,
 ) -> Result<Vec<Event>, DecisionError> {
     let Operation { kind, amount, requested_by, requested_at: _, attempt: _ } = operation;
     match kind {
         OperationKind::Capture => {
-            let RecordOperation { settles_at_once, is_disputed, .. } = *command;
+            let (settles_at_once, is_disputed) = (moved.settles_at_once, moved.is_disputed);
             captured(records, payment, Captured { amount, requested_by, settles_at_once, is_disputed }, context)
         }
         OperationKind::Void => Ok(vec![voided(payment, requested_by, context)]),

@@ -78,7 +78,7 @@ pub(super) fn record_payout(
     let Some(payout) = pending else { return Ok((Decision::nothing(), Answer::Changed(false))) };
     let (payout_id, amount_minor, at) = (id, payout.money.amount.get(), context.now);
     let event = match result {
-        CallResult::Done { acquirer_reference: _ } => Event::PayoutPaid { payout_id, amount_minor, at },
+        CallResult::Done(_) => Event::PayoutPaid { payout_id, amount_minor, at },
         CallResult::Declined(failure) => Event::PayoutFailed { payout_id, amount_minor, failure: failure.clone(), at },
     };
     Ok((Decision::one(event), Answer::Changed(true)))

@@ -104,9 +104,7 @@ pub(super) fn record_refund(
     let Some(refund) = pending(records, id)? else { return Ok(nothing) };
     let Some(payment) = records.shared::<Payments>(refund.payment_id)? else { return Ok(nothing) };
     let event = match result {
-        CallResult::Done { acquirer_reference } => {
-            confirmed(records, &refund, &payment, acquirer_reference.clone(), context)?
-        }
+        CallResult::Done(moved) => confirmed(records, &refund, &payment, moved.acquirer_reference.clone(), context)?,
         CallResult::Declined(failure) => failed(records, &refund, &payment, failure, context)?,
     };
     Ok((Decision::one(event), Answer::Changed(true)))

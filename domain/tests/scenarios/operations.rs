@@ -4,7 +4,7 @@ use crate::words::*;
 use crate::world::ScenarioWorld;
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::card::TokenUsage;
-use till_domain::command::{AuthorizationResult, CallResult, Command, RecordOperation};
+use till_domain::command::{AuthorizationResult, CallResult, MovedMoney};
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation};
 use till_domain::failure::FailureCode;
@@ -365,11 +365,8 @@ fn a_late_failure_of_an_expired_payment_only_ends_its_call() {
 fn a_capture_may_settle_at_once() {
     let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::authorized_payment);
     world.given(capture(id));
-    let mut ask = capture_done(id);
-    if let Command::RecordOperation(RecordOperation { settles_at_once, .. }) = &mut ask.command {
-        *settles_at_once = true;
-    }
-    world.given(ask);
+    let moved = MovedMoney { settles_at_once: true, ..MovedMoney::of("acquirer:1") };
+    world.given(operation_answered(id, OperationKind::Capture, 1, CallResult::Done(moved)));
     assert_eq!(world.totals().available_minor(), 10_000);
 }
 

@@ -398,12 +398,12 @@ impl Run {
         let open = self.world.find::<Payments>(id).and_then(|payment| payment.operation);
         let attempt = open.map_or(1, |operation| operation.attempt);
         let attempt = if self.random.once_in(20) { attempt + 1 } else { attempt };
-        let mut ask = operation_answered(id, operation, attempt, self.call_result());
-        if let Command::RecordOperation(record) = &mut ask.command {
-            record.settles_at_once = self.random.once_in(8);
-            record.is_disputed = self.random.once_in(8);
+        let mut result = self.call_result();
+        let (settles_at_once, is_disputed) = (self.random.once_in(8), self.random.once_in(8));
+        if let CallResult::Done(moved) = &mut result {
+            (moved.settles_at_once, moved.is_disputed) = (settles_at_once, is_disputed);
         }
-        ask
+        operation_answered(id, operation, attempt, result)
     }
 
     /// The acquirer has prepared a payment, sometimes one that is over.

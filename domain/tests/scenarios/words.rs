@@ -8,11 +8,11 @@ use till_domain::command::{
     AcquirerChange, AddAcquirer, AddInstallation, AddToMetadataSet, AddTopup, AdvanceClock, ApprovedAuthorization,
     AuthenticationResult, AuthorizationResult, CallResult, Cancellation, CapturePayment, ChallengeDispute,
     ChargeInvoice, CheckoutChoice, Command, ConnectWebhook, ContactChange, ContactFields, CreateMerchant,
-    DeleteMetadata, EvidenceResult, Expired, GenerateKey, InitiatePayment, KnownAccount, OpenDispute, PayCheckout,
-    PublicAddress, RecordOperation, RedeliverWebhook, RedeliveredEvents, RefundPayment, RemoveFromMetadataSet,
-    RequiredAction, RotateSecret, SaveCardOfToken, SelectPaymentMethod, Selection, SendPayout, StartCheckout,
-    StepClock, SyncMetadata, TeamChange, TokenizeCard, UnsentPayment, UpdateAcquirer, UpdateInstallation,
-    UpdateMerchant, UpdateWebhook, WebhookChange,
+    DeleteMetadata, EvidenceResult, Expired, GenerateKey, InitiatePayment, KnownAccount, MovedMoney, OpenDispute,
+    PayCheckout, PublicAddress, RecordOperation, RedeliverWebhook, RedeliveredEvents, RefundPayment,
+    RemoveFromMetadataSet, RequiredAction, RotateSecret, SaveCardOfToken, SelectPaymentMethod, Selection, SendPayout,
+    StartCheckout, StepClock, SyncMetadata, TeamChange, TokenizeCard, UnsentPayment, UpdateAcquirer,
+    UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::customer_action::CustomerStep;
@@ -202,8 +202,7 @@ asks! {
     Till expire(id: PaymentId) = ExpirePayment(id);
     /// The acquirer's answer to this attempt of a payment's operation.
     Till operation_answered(id: PaymentId, kind: OperationKind, attempt: u32, result: CallResult) =
-        RecordOperation(RecordOperation { payment_id: id, kind, attempt, settles_at_once: false, is_disputed: false,
-            result });
+        RecordOperation(RecordOperation { payment_id: id, kind, attempt, result });
     Till refund_answered(id: RefundId, result: CallResult) = RecordRefund(id, result);
     Merchant payout(minor: u64) =
         SendPayout(SendPayout { amount: amount(minor), external_id: None, description: None });
@@ -563,7 +562,7 @@ pub(crate) fn refusal_by_acquirer() -> Failure {
 
 /// The acquirer's success.
 pub(crate) fn succeeded() -> CallResult {
-    CallResult::Done { acquirer_reference: "acquirer:1".to_owned() }
+    CallResult::Done(MovedMoney::of("acquirer:1"))
 }
 
 /// The acquirer's refusal.

@@ -7,7 +7,7 @@ use till_domain::payment::Payment;
 
 use super::kind::Judged;
 use super::sources::{NoResult, missing};
-use crate::acquirer::{CallAnswer, CallDone, FollowUpRequest, MovedMoney, NamedCall};
+use crate::acquirer::{CallAnswer, CallDone, FollowUpRequest, NamedCall};
 
 /// The request to change the authorization of a payment.
 pub(super) fn follow_up(
@@ -29,9 +29,7 @@ pub(super) fn follow_up(
 /// What follows from an answer to a call that moves money; none for an answer to another kind of call.
 pub(super) fn judge_moved(answer: CallAnswer, record: impl FnOnce(CallResult) -> Command) -> Option<Judged> {
     let result = match answer {
-        CallAnswer::Done(CallDone::Moved(MovedMoney { acquirer_reference, settles_at_once: _, is_disputed: _ })) => {
-            CallResult::Done { acquirer_reference }
-        }
+        CallAnswer::Done(CallDone::Moved(moved)) => CallResult::Done(moved),
         CallAnswer::Declined { failure, authentication: _ } => CallResult::Declined(failure),
         CallAnswer::Pending(_) => return Some(Judged::Pending),
         CallAnswer::Done(_) | CallAnswer::NeedsAction(_) => return None,

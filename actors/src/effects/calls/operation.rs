@@ -8,7 +8,7 @@ use till_domain::payment::OperationKind;
 use super::follow_up::{follow_up, judge_moved};
 use super::kind::{CallKind, Judged, Planned, PlannedCall};
 use super::sources::{CallSources, OpenRows};
-use crate::acquirer::{AcquirerCall, CallAnswer, CallDone, NamedCall, PaymentStep};
+use crate::acquirer::{AcquirerCall, CallAnswer, NamedCall, PaymentStep};
 
 /// Calls of one of these kinds. A payment that has no record of its operation is gone on to another state: then it is
 /// the first attempt, of the whole amount.
@@ -30,14 +30,7 @@ impl CallKind for PaymentOperation {
 
     fn judge(&self, _: MerchantId, name: NamedCall, answer: CallAnswer) -> Option<Judged> {
         let NamedCall::Payment { payment: payment_id, step: _, attempt } = name else { return None };
-        let (settles_at_once, is_disputed) = match &answer {
-            CallAnswer::Done(CallDone::Moved(moved)) => (moved.settles_at_once, moved.is_disputed),
-            CallAnswer::Done(_) | CallAnswer::Declined { .. } | CallAnswer::NeedsAction(_) | CallAnswer::Pending(_) => {
-                (false, false)
-            }
-        };
         let kind = self.0;
-        let record = |result| RecordOperation { payment_id, kind, attempt, settles_at_once, is_disputed, result };
-        judge_moved(answer, |result| Command::RecordOperation(record(result)))
+        judge_moved(answer, |result| Command::RecordOperation(RecordOperation { payment_id, kind, attempt, result }))
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::filled::{Filled, ONE, fault, name};
 use crate::shop::{FilledMerchant, person};
 use till_domain::command::{
-    ApprovedAuthorization, AuthorizationResult, CallResult, Cancellation, Command, RecordOperation, RequiredAction,
+    ApprovedAuthorization, AuthorizationResult, CallResult, Cancellation, Command, MovedMoney, RecordOperation,
+    RequiredAction,
 };
 use till_domain::customer_action::CustomerStep;
 use till_domain::effect::EffectId;
@@ -23,7 +24,7 @@ use till_storage::memory::MemoryStore;
 
 /// The acquirer's success.
 fn done() -> CallResult {
-    CallResult::Done { acquirer_reference: "acquirer:1".to_owned() }
+    CallResult::Done(MovedMoney::of("acquirer:1"))
 }
 
 #[test]
@@ -117,7 +118,7 @@ fn a_payment_whose_capture_failed_agrees_with_an_approved_line() {
     let refused = CallResult::Declined(FailureCode::CaptureFailed.into());
     let answers = [(OperationKind::Capture, refused), (OperationKind::Void, done())];
     for (attempt, (kind, result)) in (1..).zip(answers) {
-        let record = RecordOperation { payment_id, kind, attempt, settles_at_once: false, is_disputed: false, result };
+        let record = RecordOperation { payment_id, kind, attempt, result };
         shop.record(Command::RecordOperation(record));
     }
     Filled { store, keyring, book, scratch }.names(&[]);
