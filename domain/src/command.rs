@@ -121,7 +121,7 @@ pub enum Command {
     /// Make a payment of a session.
     InitiatePayment(InitiatePayment),
     /// Record what the acquirer has prepared for a payment. Answered with [`crate::event::Answer::Changed`].
-    RecordPreparation(PaymentId, Preparation),
+    RecordPreparation(Preparation),
     /// Fail a payment for whose authorization nothing was sent in time.
     FailUnsent(UnsentPayment),
     /// Record the acquirer's answer to an authorization.

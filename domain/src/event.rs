@@ -22,7 +22,7 @@ use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, Metadat
 use crate::payment::{Authorization, Capture, Operation, Payment, PaymentStatus, RefusedOperation};
 use crate::payout::Payout;
 use crate::plan::PlanChoice;
-use crate::preparation::PreparedPayment;
+use crate::preparation::Preparation;
 use crate::refund::Refund;
 use crate::session::Session;
 use crate::statement::{Statement, StatementPeriod};
@@ -896,7 +896,7 @@ pub enum Event {
         acquirer_id: AcquirerId,
     },
     /// The acquirer has prepared a payment: nothing is sent that may move its money before this is durable.
-    CallPrepared(PreparedPayment),
+    CallPrepared(Preparation),
     /// The acquirer has told the card that the customer entered at its page.
     CardTold {
         /// The payment.

@@ -22,7 +22,7 @@ use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, Metadat
 use crate::payment::{CaptureTime, Payment, PaymentStatus};
 use crate::payout::{Payout, PayoutStatus};
 use crate::plan::PlanChoice;
-use crate::preparation::PreparedPayment;
+use crate::preparation::Preparation;
 use crate::refund::{Refund, RefundStatus};
 use crate::session::Session;
 use crate::statement::{MonthEntries, Statement, StatementPeriod};
@@ -347,7 +347,7 @@ tables! {
     /// The actions that customers are asked for: there is a row while the customer must act.
     CustomerActions: PaymentId => CustomerAction;
     /// What acquirers have prepared; a payment at an acquirer that prepares nothing has no row.
-    Preparations: PaymentId => PreparedPayment;
+    Preparations: PaymentId => Preparation;
     /// Payments by the merchant's reference.
     PaymentsByExternalId: ExternalId => PaymentId;
     /// Payments by status and payment method, each in the order in which they are listed, as all that follow. A payment

@@ -182,7 +182,7 @@ impl EffectRunner {
         }
         Ok(match prepared.map_err(|error| NoResult::NotSent(error.to_string()))? {
             Prepared::Nothing => None,
-            Prepared::Ready(preparation) => Some(Judged::Prepared(Command::RecordPreparation(payment_id, preparation))),
+            Prepared::Ready(preparation) => Some(Judged::Prepared(Command::RecordPreparation(preparation))),
             Prepared::Declined(failure) => {
                 let declined = AuthorizationResult::Declined { failure, authentication: None };
                 Some(Judged::Ended(Command::RecordAuthorization(payment_id, declined)))

@@ -4,16 +4,19 @@
 use till_actors::acquirer::{
     AcquirerUnavailable, AuthorizeRequest, CallAnswer, Instrument, LookedUp, Preparation, Prepared,
 };
+use till_domain::acquirer::AccountMode;
 use till_domain::checkout::Locale;
 use till_domain::command::RequiredAction;
 use till_domain::customer_action::CustomerStep;
 use till_domain::failure::FailureCode;
+use till_domain::ids::PaymentId;
+use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
 use till_domain::text::ActionAddress;
 
 use super::api::{Api, EXPAND, Form, INTENTS, NoObject};
 use super::failures::request_failure;
-use super::objects::{CardPage, CardPageStatus, Expected, Intent, Named};
+use super::objects::{CardPage, CardPageStatus, Expected, Intent, Named, ObjectId};
 use super::outcomes::{PENDING, authorization, carried_out, declined_for, page};
 
 /// The seconds that a customer has for the page.
@@ -27,28 +30,57 @@ const SESSION_PREFIX: &str = "cs_";
 
 /// Makes ready what an authorization needs: a page, or an intent that is not confirmed.
 pub(crate) async fn prepare(api: &Api, request: &AuthorizeRequest) -> Result<Prepared, AcquirerUnavailable> {
-    let expected = Expected::payment(request.payment, request.money, api.mode);
+    match prepared(api, request).await {
+        Err(NoObject::Refused(error)) => Ok(Prepared::Declined(request_failure(&error))),
+        made => made.map_err(NoObject::unclear),
+    }
+}
+
+async fn prepared(api: &Api, request: &AuthorizeRequest) -> Result<Prepared, NoObject> {
     let key = format!("{}/prepare", request.reference);
-    match &request.instrument {
+    let intent: Intent = match &request.instrument {
         Some(Instrument::AcquirerPage { locale }) => {
             let form = session_form(request, *locale, &api.address_of(&request.return_path));
-            preparation_answer(make_session(api, &form, &key, &expected).await)
+            return page_of(request, api.make(SESSIONS, &form, &key).await?, api.mode);
         }
-        Some(Instrument::PromptPay) => {
-            preparation_answer(made_intent(api.make(INTENTS, &intent_form(request), &key).await, &expected))
+        Some(Instrument::PromptPay) => api.make(INTENTS, &intent_form(request), &key).await?,
+        Some(card @ Instrument::Card { .. }) => {
+            match api.call("/v1/payment_methods", Some(&card_form(card)), None).await {
+                // The refusal of a number without a code is one of all card numbers, which the account may not send.
+                Err(NoObject::Refused(error)) if error.code.is_none() && !error.is_of_card() => {
+                    return Ok(Prepared::Declined(FailureCode::AcquirerRefusedCardNumbers.into()));
+                }
+                method => {
+                    let Named { id } = method?;
+                    api.call(INTENTS, Some(&intent_form(request).with("payment_method", id.as_str())), None).await?
+                }
+            }
         }
-        Some(card @ Instrument::Card { .. }) => make_of_number(api, request, &card_form(card)).await,
         Some(Instrument::Installment { .. } | Instrument::MobileBanking) => {
-            Ok(Prepared::Declined(FailureCode::MethodUnavailable.into()))
+            return Ok(Prepared::Declined(FailureCode::MethodUnavailable.into()));
         }
-        None => Err(AcquirerUnavailable::not_sent("there is no means of payment")),
-    }
+        None => return Err(AcquirerUnavailable::not_sent("there is no means of payment").into()),
+    };
+    intent.check_whole(&Expected::payment(request.payment, request.money, api.mode))?;
+    Ok(ready(request, intent.id, None))
+}
+
+fn page_of(request: &AuthorizeRequest, session: CardPage, mode: AccountMode) -> Result<Prepared, NoObject> {
+    session.check(&Expected::payment(request.payment, request.money, mode))?;
+    let page = session.url.as_deref().and_then(page);
+    let page = page.ok_or_else(|| AcquirerUnavailable::unknown("its page has no address"))?;
+    Ok(ready(request, session.id, Some(page)))
+}
+
+fn ready(request: &AuthorizeRequest, id: ObjectId, page: Option<ActionAddress>) -> Prepared {
+    Prepared::Ready(Preparation { payment_id: request.payment, acquirer_reference: id.into_text(), page })
 }
 
 /// Confirms the intent that was made ready; a page is only shown.
 pub(crate) async fn act(api: &Api, request: &AuthorizeRequest) -> Result<CallAnswer, AcquirerUnavailable> {
     let unprepared = || AcquirerUnavailable::not_sent("nothing was made ready for it");
-    let sought = sought(api, request).ok_or_else(unprepared)?;
+    let sought = SoughtPayment::of(api, request.payment, request.money, request.prepared.as_ref());
+    let sought = sought.ok_or_else(unprepared)?;
     if sought.is_at_page() {
         return Ok(asked_at(sought.prepared.page.clone()));
     }
@@ -65,7 +97,7 @@ pub(crate) async fn act(api: &Api, request: &AuthorizeRequest) -> Result<CallAns
 
 /// Looks up what has become of an authorization.
 pub(crate) async fn look_up(api: &Api, request: &AuthorizeRequest) -> Result<LookedUp, AcquirerUnavailable> {
-    match sought(api, request) {
+    match SoughtPayment::of(api, request.payment, request.money, request.prepared.as_ref()) {
         Some(sought) => look_up_in(&sought).await,
         None => Ok(LookedUp::NotDone),
     }
@@ -78,7 +110,17 @@ pub(crate) struct SoughtPayment<'a> {
     pub(crate) expected: Expected,
 }
 
-impl SoughtPayment<'_> {
+impl<'a> SoughtPayment<'a> {
+    /// The payment; none for one for which nothing was made ready.
+    pub(crate) fn of(
+        api: &'a Api,
+        payment: PaymentId,
+        money: Money,
+        prepared: Option<&'a Preparation>,
+    ) -> Option<SoughtPayment<'a>> {
+        Some(SoughtPayment { api, prepared: prepared?, expected: Expected::payment(payment, money, api.mode) })
+    }
+
     /// The page, with its intent.
     pub(crate) async fn session(&self) -> Result<CardPage, AcquirerUnavailable> {
         let path = self.path("?expand%5B0%5D=payment_intent.latest_charge");
@@ -100,11 +142,6 @@ impl SoughtPayment<'_> {
     pub(crate) fn is_at_page(&self) -> bool {
         self.prepared.acquirer_reference.starts_with(SESSION_PREFIX)
     }
-}
-
-fn sought<'a>(api: &'a Api, request: &'a AuthorizeRequest) -> Option<SoughtPayment<'a>> {
-    let expected = Expected::payment(request.payment, request.money, api.mode);
-    Some(SoughtPayment { api, prepared: request.prepared.as_ref()?, expected })
 }
 
 async fn look_up_in(sought: &SoughtPayment<'_>) -> Result<LookedUp, AcquirerUnavailable> {
@@ -141,42 +178,6 @@ fn asked_at(page: Option<ActionAddress>) -> CallAnswer {
     let Some(page) = page else { return PENDING };
     let step = CustomerStep::Redirect(page);
     CallAnswer::NeedsAction(RequiredAction { step, authenticates: false, lifetime_seconds: PAGE_SECONDS })
-}
-
-async fn make_session(api: &Api, form: &Form, key: &str, expected: &Expected) -> Result<Preparation, NoObject> {
-    let session: CardPage = api.make(SESSIONS, form, key).await?;
-    session.check(expected)?;
-    let page = session.url.as_deref().and_then(page);
-    let page = page.ok_or_else(|| AcquirerUnavailable::unknown("its page has no address"))?;
-    Ok(Preparation { acquirer_reference: session.id.into_text(), page: Some(page) })
-}
-
-fn made_intent(made: Result<Intent, NoObject>, expected: &Expected) -> Result<Preparation, NoObject> {
-    let intent = made?;
-    intent.check_whole(expected)?;
-    Ok(Preparation { acquirer_reference: intent.id.into_text(), page: None })
-}
-
-/// The refusal of a number without a code is one of all card numbers, which the account may not send.
-async fn make_of_number(api: &Api, request: &AuthorizeRequest, card: &Form) -> Result<Prepared, AcquirerUnavailable> {
-    let expected = Expected::payment(request.payment, request.money, api.mode);
-    let method: Named = match api.call("/v1/payment_methods", Some(card), None).await {
-        Err(NoObject::Refused(error)) if error.code.is_none() && !error.is_of_card() => {
-            return Ok(Prepared::Declined(FailureCode::AcquirerRefusedCardNumbers.into()));
-        }
-        Err(other) => return preparation_answer(Err(other)),
-        Ok(method) => method,
-    };
-    let form = intent_form(request).with("payment_method", method.id.as_str());
-    preparation_answer(made_intent(api.call(INTENTS, Some(&form), None).await, &expected))
-}
-
-fn preparation_answer(made: Result<Preparation, NoObject>) -> Result<Prepared, AcquirerUnavailable> {
-    match made {
-        Ok(preparation) => Ok(Prepared::Ready(preparation)),
-        Err(NoObject::Refused(error)) => Ok(Prepared::Declined(request_failure(&error))),
-        Err(other) => Err(other.unclear()),
-    }
 }
 
 /// The form of a page: cards only, in the currency of the payment, and one line.

@@ -25,8 +25,7 @@ pub(crate) async fn look_up(api: &Api, request: &CancelRequest) -> Result<Looked
 }
 
 fn sought<'a>(api: &'a Api, request: &'a CancelRequest) -> Option<SoughtPayment<'a>> {
-    let expected = Expected::payment(request.payment, request.money, api.mode);
-    Some(SoughtPayment { api, prepared: request.prepared.as_ref()?, expected })
+    SoughtPayment::of(api, request.payment, request.money, request.prepared.as_ref())
 }
 
 async fn cancel(sought: &SoughtPayment<'_>, reason: &'static str) -> Result<LookedUp, NoObject> {

@@ -201,7 +201,8 @@ impl ScriptHandle {
         }
         let page = (preparing == Preparing::WithPage).then(|| format!("{PAGES}{acquirer_reference}"));
         let page = page.map(ActionAddress::from_stored);
-        let ready = Prepared::Ready(Preparation { acquirer_reference, page });
+        let AcquirerCall::Authorize(request) = call else { panic!("only authorizations are prepared: {call:?}") };
+        let ready = Prepared::Ready(Preparation { payment_id: request.payment, acquirer_reference, page });
         if fault.is_some() { Err(lost()) } else { Ok(ready) }
     }
 

@@ -93,7 +93,8 @@ impl Acquirer for PlayedPages {
         };
         self.pages().told.push((locale, request.email.as_ref().map(|email| email.as_str().to_owned())));
         let page = Some(ActionAddress::from_stored(format!("{PAGES}cs_1")));
-        let ready = Prepared::Ready(Preparation { acquirer_reference: "cs_1".to_owned(), page });
+        let ready =
+            Prepared::Ready(Preparation { payment_id: request.payment, acquirer_reference: "cs_1".to_owned(), page });
         Box::pin(async { Ok(ready) })
     }
 

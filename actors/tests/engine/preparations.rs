@@ -7,7 +7,7 @@ use till_domain::customer_action::CustomerStep;
 use till_domain::event::Answer;
 use till_domain::ids::PaymentId;
 use till_domain::payment::{PENDING_LIFETIME_SECONDS, PaymentRef, PaymentStatus};
-use till_domain::preparation::PreparedPayment;
+use till_domain::preparation::Preparation;
 use till_domain::records::{CustomerActions, Preparations};
 use till_storage::family::Family;
 use till_storage::memory::AppendFault;
@@ -35,7 +35,7 @@ fn id_of(payment: Answer) -> PaymentId {
     id
 }
 
-fn recorded(world: &EngineWorld, shop: &TestShop, payment: Answer) -> Option<PreparedPayment> {
+fn recorded(world: &EngineWorld, shop: &TestShop, payment: Answer) -> Option<Preparation> {
     world.find::<Preparations>(shop, id_of(payment))
 }
 

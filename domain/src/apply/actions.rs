@@ -6,7 +6,7 @@ use crate::effect::{Effect, EffectId, EffectKind, Timer, TimerKind};
 use crate::event::Event;
 use crate::ids::PaymentId;
 use crate::payment::Payment;
-use crate::preparation::PreparedPayment;
+use crate::preparation::Preparation;
 use crate::records::{
     CustomerActions, Effects, Payments, Preparations, Present, RowsMut, Sessions, Timers, Unreadable,
 };
@@ -40,7 +40,7 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
 }
 
 /// An open authorization is a prepared one from now on.
-fn prepare(prepared: &PreparedPayment, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+fn prepare(prepared: &Preparation, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     let id = EffectId::operation(prepared.payment_id);
     rows.put::<Preparations>(prepared.payment_id, prepared.clone());
     if let Some(effect) = rows.get::<Effects>(id)?.filter(|effect| effect.kind == EffectKind::Authorize) {

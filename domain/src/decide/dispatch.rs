@@ -48,9 +48,7 @@ pub(super) fn dispatch(
         Command::StartCheckout(command) => checkouts::start(records, command, context),
         Command::PayCheckout(command) => checkouts::pay(records, installation(request)?, command, context),
         Command::ExpireCheckout(named) => checkouts::expire(records, named, context),
-        Command::RecordPreparation(payment_id, preparation) => {
-            Ok(preparations::record_preparation(records, *payment_id, preparation, context)?)
-        }
+        Command::RecordPreparation(preparation) => Ok(preparations::record_preparation(records, preparation, context)?),
         Command::FailUnsent(unsent) => Ok(preparations::fail_unsent(records, *unsent, context)?),
         Command::RecordAuthorization(payment_id, result) => {
             acquirer::record_authorization(records, *payment_id, result, context)

@@ -115,7 +115,7 @@ fn collect_from_command(command: &Command, found: &mut CardNumberFields) {
         | Command::ChangeAcquirer(_, _)
         | Command::OpenBalance
         | Command::TokenizeCard(_)
-        | Command::RecordPreparation(_, _)
+        | Command::RecordPreparation(_)
         | Command::FailUnsent(_)
         | Command::RecordAuthorization(_, _)
         | Command::ExpirePayment(_)

@@ -9,7 +9,7 @@ use crate::effect::{Effect, EffectId, EffectKind};
 use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::PaymentId;
 use crate::payment::{Payment, PaymentAction, PaymentStatus, Ruling};
-use crate::preparation::{Preparation, PreparedPayment};
+use crate::preparation::Preparation;
 use crate::records::{Effects, Payments, Preparations, Records, Unreadable};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,19 +17,18 @@ use std::sync::Arc;
 /// The first preparation of a payment counts. That of a payment that has ended meanwhile is canceled.
 pub(super) fn record_preparation(
     records: &impl Records,
-    payment_id: PaymentId,
     preparation: &Preparation,
     context: &Context<'_>,
 ) -> Result<(Decision, Answer), Unreadable> {
+    let payment_id = preparation.payment_id;
     let is_awaited = |payment: &Arc<Payment>| payment.authorization.is_none();
     let Some(payment) = records.shared::<Payments>(payment_id)?.filter(is_awaited) else { return Ok(nothing()) };
     if records.shared::<Preparations>(payment_id)?.is_some() {
         return Ok(nothing());
     }
     let is_pending = payment.status == PaymentStatus::Pending;
-    let Preparation { acquirer_reference, page } = preparation.clone();
-    let prepared = PreparedPayment { payment_id, acquirer_reference, page: page.filter(|_| is_pending) };
-    let mut decision = Decision::one(Event::CallPrepared(prepared));
+    let page = preparation.page.clone().filter(|_| is_pending);
+    let mut decision = Decision::one(Event::CallPrepared(Preparation { page, ..preparation.clone() }));
     let open = records.shared::<Effects>(EffectId::operation(payment_id))?;
     if !is_pending && open.is_none_or(|effect| effect.kind.is_authorization()) {
         decision.events.push(cancel_requested(payment_id, context.now));

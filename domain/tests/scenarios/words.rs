@@ -470,16 +470,16 @@ pub(crate) fn page_required() -> AuthorizationResult {
 /// The acquirer has prepared a payment that is made on its page.
 pub(crate) fn prepared_with_page(id: PaymentId, reference: &str) -> Ask {
     let page = Some(ActionAddress::from_stored(format!("https://acquirer.example/pay/{reference}")));
-    prepared(id, Preparation { acquirer_reference: reference.to_owned(), page })
+    prepared(Preparation { payment_id: id, acquirer_reference: reference.to_owned(), page })
 }
 
 /// The acquirer has prepared a payment without a page.
 pub(crate) fn prepared_without_page(id: PaymentId, reference: &str) -> Ask {
-    prepared(id, Preparation { acquirer_reference: reference.to_owned(), page: None })
+    prepared(Preparation { payment_id: id, acquirer_reference: reference.to_owned(), page: None })
 }
 
-fn prepared(id: PaymentId, preparation: Preparation) -> Ask {
-    Ask::of(TestCaller::Till, Command::RecordPreparation(id, preparation))
+fn prepared(preparation: Preparation) -> Ask {
+    Ask::of(TestCaller::Till, Command::RecordPreparation(preparation))
 }
 
 /// Nothing was sent to the acquirer for the payment, if its authorization was opened by an instant.

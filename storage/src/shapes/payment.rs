@@ -10,7 +10,7 @@ use till_domain::failure::Failure;
 use till_domain::ids::{CustomerId, PaymentId};
 use till_domain::payment::{Authorization, Capture, Operation, Payment, RefusedOperation};
 use till_domain::payout::Payout;
-use till_domain::preparation::PreparedPayment;
+use till_domain::preparation::Preparation;
 use till_domain::records::Unreadable;
 use till_domain::refund::Refund;
 
@@ -176,7 +176,7 @@ shape_struct! {
 shape_struct! {
     /// The preparation of a payment. The address of the page opens it to whoever has it, so it is sealed as texts about
     /// persons are.
-    PreparedPaymentV1 of PreparedPayment {
+    PreparedPaymentV1 of Preparation {
         payment_id: [u8; 16],
         acquirer_reference: String,
         page: Option<Vec<u8>> as "preparation.page",

@@ -8,7 +8,7 @@ use till_domain::event::Event;
 use till_domain::ids::PaymentId;
 use till_domain::metadata::{CanonicalJson, DOCUMENT_BYTES_MAX, Document, VALUE_BYTES_MAX};
 use till_domain::payment::Payment;
-use till_domain::preparation::PreparedPayment;
+use till_domain::preparation::Preparation;
 use till_domain::records::{self, Table};
 use till_domain::session::Instrument;
 use till_domain::text::ActionAddress;
@@ -220,11 +220,11 @@ fn a_stored_row_equals_its_replay_except_for_an_erased_person() {
 fn a_stored_preparation_equals_its_replay_after_its_page_was_forgotten() {
     let page = ActionAddress::new("https://acquirer.example/pay").expect("an address");
     let payment_id = samples::payment().id;
-    let prepared = PreparedPayment { payment_id, acquirer_reference: "cs_1".to_owned(), page: Some(page) };
-    let row = |prepared: &PreparedPayment| {
+    let prepared = Preparation { payment_id, acquirer_reference: "cs_1".to_owned(), page: Some(page) };
+    let row = |prepared: &Preparation| {
         encoded(&AnyKey::Preparations(payment_id), &records::Preparations::wrap(prepared.clone()))
     };
-    let (stored, replayed) = (row(&prepared), row(&PreparedPayment { page: None, ..prepared }));
+    let (stored, replayed) = (row(&prepared), row(&Preparation { page: None, ..prepared }));
     let forgotten = erased(SubjectId::acquirer_page(payment_id));
     assert_eq!(is_same_row(&AnyKey::Preparations(payment_id), &stored, &replayed, &forgotten), Ok(true));
 }

@@ -9,7 +9,7 @@ use till_domain::ids::{DisputeId, MerchantId, PaymentId};
 use till_domain::open_call::OpenCall;
 use till_domain::payment::Payment;
 use till_domain::payout::{Payout, PayoutStatus};
-use till_domain::preparation::{Preparation, PreparedPayment};
+use till_domain::preparation::Preparation;
 use till_domain::records::{Disputes, Effects, OpenEvidence, Payments, Payouts, Preparations, Rows, Unreadable};
 use till_domain::time::Millis;
 use till_storage::shapes::MerchantReader;
@@ -148,7 +148,7 @@ impl CallSources {
 
     /// What the acquirer has prepared for a payment.
     pub(super) fn preparation(&self, merchant: MerchantId, id: PaymentId) -> Result<Option<Preparation>, NoResult> {
-        Ok(self.reader(merchant).get::<Preparations>(id)?.map(PreparedPayment::into_preparation))
+        Ok(self.reader(merchant).get::<Preparations>(id)?)
     }
 
     fn evidence(&self, merchant: MerchantId, id: DisputeId) -> Result<Option<OpenRows>, NoResult> {
