@@ -58,9 +58,10 @@ pub trait Acquirer: Send + Sync + 'static {
         false
     }
 
-    /// Registers the receiver of late answers: an acquirer sends one by itself when a pending call has ended, and may
-    /// answer twice. An answer that cannot be sent may be dropped, since every pending call is looked up.
-    fn send_late_answers(&self, to: LateAnswers);
+    /// Registers the receiver of late answers: an acquirer without accounts may send one by itself when a pending call
+    /// has ended, and may answer twice. An answer that cannot be sent may be dropped, since every pending call is looked
+    /// up.
+    fn send_late_answers(&self, _to: LateAnswers) {}
 }
 
 /// The answer to a request to prepare a call.

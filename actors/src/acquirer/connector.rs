@@ -22,8 +22,9 @@ pub trait Connector: Send + Sync + 'static {
     /// [`AcquirerUnavailable`](super::AcquirerUnavailable): the secret is refused, or there is no clear answer.
     fn check(&self, secret: Zeroizing<String>, mode: AccountMode) -> AcquirerAnswer<'static, String>;
 
-    /// An acquirer that calls in the name of an account. Calls that an earlier one has under way keep its secrets.
-    fn open(&self, account: OpenedAccount) -> Arc<dyn Acquirer>;
+    /// An acquirer that calls in the name of an account, with its secret for calls. Those that an earlier one has under
+    /// way keep the secret of that.
+    fn open(&self, account: &AcquirerAccount, secret: Zeroizing<String>) -> Arc<dyn Acquirer>;
 
     /// The name of the header, in lower case, with which notices are signed.
     fn notice_header(&self) -> &'static str;
@@ -53,15 +54,7 @@ pub struct Notice<'n> {
 #[error("the notice is not signed with the account's secret, or not at this time")]
 pub struct NoticeRefused;
 
-/// An account with its secrets.
-pub struct OpenedAccount {
-    /// The account.
-    pub account: AcquirerAccount,
-    /// Its secrets: that for calls is there.
-    pub secrets: AccountSecrets,
-}
-
-/// Secrets of an account at an acquirer. Without `Debug`, they are in no log.
+/// Secrets of an account at an acquirer, passed beside a command. Without `Debug`, they are in no log.
 #[derive(Default)]
 pub struct AccountSecrets {
     /// The secret with which Till calls the acquirer.

@@ -12,7 +12,7 @@ pub use calls::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Awaited, CallAnswer, CallDone, LateAnswer, LateAnswers, LookedUp,
     Prepared, UnansweredOutcome,
 };
-pub use connector::{AccountSecrets, Connector, Connectors, Notice, NoticeRefused, OpenedAccount};
+pub use connector::{AccountSecrets, Connector, Connectors, Notice, NoticeRefused};
 pub use reference::{NamedCall, PaymentStep, Reference, UnknownReference};
 pub use requests::{
     AcquirerCall, AuthorizeRequest, CancelRequest, EvidenceRequest, FollowUpRequest, Instrument, PayoutRequest,

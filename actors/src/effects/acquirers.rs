@@ -2,7 +2,7 @@
 //! when it is first needed, and again when its row has changed.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -16,9 +16,7 @@ use zeroize::Zeroizing;
 
 use super::calls::NoResult;
 use super::times::in_time;
-use crate::acquirer::{
-    AccountSecrets, Acquirer, AcquirerUnavailable, Connector, Connectors, LateAnswers, OpenedAccount,
-};
+use crate::acquirer::{Acquirer, AcquirerUnavailable, Connector, Connectors, LateAnswers};
 
 /// The time after which a trial of a secret has no answer: that of a look-up.
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(10);
@@ -32,7 +30,6 @@ struct Shared {
     sandbox: Arc<dyn Acquirer>,
     connectors: Connectors,
     open: Mutex<BTreeMap<(MerchantId, AcquirerId), Open>>,
-    late_answers: OnceLock<LateAnswers>,
 }
 
 /// An account that was opened as its row was then.
@@ -45,8 +42,7 @@ impl Acquirers {
     /// The sandbox, and the connectors to all others.
     #[must_use]
     pub fn new(sandbox: Arc<dyn Acquirer>, connectors: Connectors) -> Acquirers {
-        let (open, late_answers) = (Mutex::default(), OnceLock::new());
-        Acquirers(Arc::new(Shared { sandbox, connectors, open, late_answers }))
+        Acquirers(Arc::new(Shared { sandbox, connectors, open: Mutex::default() }))
     }
 
     /// The connector to an acquirer.
@@ -80,10 +76,9 @@ impl Acquirers {
         self.0.open.lock().get(&(merchant_id, id)).map_or(AccountMode::Test, |open| open.account.mode)
     }
 
-    /// Registers the receiver of late answers, of accounts that are opened later, too.
+    /// Registers the receiver of late answers. Those of accounts are found by look-ups alone.
     pub(crate) fn send_late_answers(&self, to: LateAnswers) {
-        self.0.sandbox.send_late_answers(to.clone());
-        let _already_registered = self.0.late_answers.set(to);
+        self.0.sandbox.send_late_answers(to);
     }
 
     /// The acquirer of a payment or payout of the reader's merchant.
@@ -104,11 +99,10 @@ impl Acquirers {
             return Ok(Arc::clone(&found.acquirer));
         }
         let connector = self.connector(name).ok_or_else(|| cannot_be_asked(NO_CONNECTOR))?;
-        let secrets = read_secrets(&account, rows)?;
-        let acquirer = connector.open(OpenedAccount { account: account.clone(), secrets });
-        if let Some(late_answers) = self.0.late_answers.get() {
-            acquirer.send_late_answers(late_answers.clone());
-        }
+        // The secret may be newer than the row: then the row is read again with the next call.
+        let secret = rows.account_secret(AccountSecretOf { acquirer_id: id, secret: AccountSecret::Calls })?;
+        let secret = secret.ok_or_else(|| cannot_be_asked("the vault has no secret of the account"))?;
+        let acquirer = connector.open(&account, secret);
         open.insert(key, Open { account, acquirer: Arc::clone(&acquirer) });
         Ok(acquirer)
     }
@@ -116,12 +110,4 @@ impl Acquirers {
 
 fn cannot_be_asked(reason: &str) -> NoResult {
     NoResult::Unanswered(reason.to_owned())
-}
-
-/// The secrets of an account. They may be newer than its row: then the row is read again with the next call.
-fn read_secrets<R: RowReader>(account: &AcquirerAccount, rows: &MerchantReader<R>) -> Result<AccountSecrets, NoResult> {
-    let read = |secret| rows.account_secret(AccountSecretOf { acquirer_id: account.id, secret });
-    let calls = read(AccountSecret::Calls)?.ok_or_else(|| cannot_be_asked("the vault has no secret of the account"))?;
-    let notices = if account.has_webhook_secret { read(AccountSecret::Notices)? } else { None };
-    Ok(AccountSecrets { calls: Some(calls), notices })
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, BalanceChange, BalancePage, CallAnswer, Connector,
-    LateAnswers, ListedBalance, LookedUp, NamedCall, Notice, NoticeRefused, OpenedAccount, Prepared,
+    ListedBalance, LookedUp, NamedCall, Notice, NoticeRefused, Prepared,
 };
 use till_actors::outgoing::{HttpClient, RefusedBaseUrl};
-use till_domain::acquirer::{AccountMode, AcquirerName};
+use till_domain::acquirer::{AccountMode, AcquirerAccount, AcquirerName};
 use till_domain::time::Millis;
 use zeroize::Zeroizing;
 
@@ -52,9 +52,8 @@ impl Connector for StripeConnector {
         })
     }
 
-    fn open(&self, account: OpenedAccount) -> Arc<dyn Acquirer> {
-        let secret = account.secrets.calls.unwrap_or_default();
-        Arc::new(self.api(secret, account.account.mode))
+    fn open(&self, account: &AcquirerAccount, secret: Zeroizing<String>) -> Arc<dyn Acquirer> {
+        Arc::new(self.api(secret, account.mode))
     }
 
     fn notice_header(&self) -> &'static str {
@@ -131,7 +130,4 @@ impl Acquirer for Api {
             Ok(BalancePage { changes: page.data.into_iter().map(change_of).collect(), next })
         })
     }
-
-    /// Stripe tells nothing by itself but notices, which only wake a look-up.
-    fn send_late_answers(&self, _: LateAnswers) {}
 }

@@ -93,7 +93,7 @@ impl EngineWorld {
     }
 
     fn calls_with(&self, secret: &str) -> Vec<String> {
-        let opened = self.connector.opened().into_iter().filter(|opened| opened.secrets.0 == secret);
+        let opened = self.connector.opened().into_iter().filter(|opened| opened.secret == secret);
         opened.flat_map(|opened| opened.script.calls_made()).collect()
     }
 }
@@ -109,7 +109,7 @@ async fn a_payment_is_made_at_its_account_which_is_opened_once() {
     }
     let [opened] = &world.connector.opened()[..] else { panic!("it is opened once") };
     assert_eq!(opened.acquirer_id, id);
-    assert_eq!(opened.secrets, (FIRST.to_owned(), Some(OF_NOTICES.to_owned())));
+    assert_eq!(opened.secret, FIRST);
     assert_eq!((opened.script.calls(), world.script.calls()), (2, 0), "the sandbox is not called");
 }
 
@@ -125,9 +125,8 @@ async fn a_call_without_answer_is_repeated_with_the_secret_that_came_meanwhile()
     world.replace_secret(&shop, id).await;
     world.clock.pass_seconds(60);
     world.settles_down_as(&shop, waiting, PaymentStatus::Successful).await;
-    let opened: Vec<_> = world.connector.opened().into_iter().map(|opened| opened.secrets).collect();
-    let of = |secret: &str| (secret.to_owned(), Some(OF_NOTICES.to_owned()));
-    assert_eq!(opened, [of(FIRST), of(NEXT)], "the secret of notices stays");
+    let opened: Vec<_> = world.connector.opened().into_iter().map(|opened| opened.secret).collect();
+    assert_eq!(opened, [FIRST, NEXT]);
     assert_eq!(world.calls_with(NEXT).len(), 2, "it is looked up and made");
 }
 

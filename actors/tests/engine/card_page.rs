@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use till_actors::CallTimes;
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerCall, ApprovedAuthorization, CallAnswer, CallDone, Instrument, LateAnswers,
+    Acquirer, AcquirerAnswer, AcquirerCall, ApprovedAuthorization, CallAnswer, CallDone, Instrument,
     LookedUp, Preparation, Prepared,
 };
 use till_domain::acquirer::{AcquirerName, AcquirerRef, CardEntry};
@@ -108,8 +108,6 @@ impl Acquirer for PlayedPages {
         let answer = if pages.is_paid { approves() } else { asks(call) };
         Box::pin(async { Ok(LookedUp::Found(answer)) })
     }
-
-    fn send_late_answers(&self, _: LateAnswers) {}
 }
 
 impl EngineWorld {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, Connector, NamedCall, Notice, NoticeRefused, OpenedAccount,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Connector, NamedCall, Notice, NoticeRefused,
 };
-use till_domain::acquirer::AccountMode;
+use till_domain::acquirer::{AccountMode, AcquirerAccount};
 use till_domain::ids::AcquirerId;
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::MemoryBook;
@@ -19,8 +19,7 @@ use crate::card_page::PlayedPages;
 #[derive(Clone)]
 pub(crate) struct OpenedScript {
     pub(crate) acquirer_id: AcquirerId,
-    /// The secrets for calls and for notices.
-    pub(crate) secrets: (String, Option<String>),
+    pub(crate) secret: String,
     /// The script of its acquirer.
     pub(crate) script: ScriptHandle,
 }
@@ -66,15 +65,13 @@ impl Connector for ScriptedConnector {
         Box::pin(async move { found.unwrap_or_else(|| Err(AcquirerUnavailable::unknown("on purpose"))) })
     }
 
-    fn open(&self, opened: OpenedAccount) -> Arc<dyn Acquirer> {
+    fn open(&self, account: &AcquirerAccount, secret: Zeroizing<String>) -> Arc<dyn Acquirer> {
         if let Some(pages) = &self.connections().pages {
             return Arc::new(pages.clone());
         }
         let script = ScriptHandle::default();
-        let text = |secret: &Option<Zeroizing<String>>| secret.as_ref().map(|text| text.as_str().to_owned());
-        let secrets = (text(&opened.secrets.calls).expect("it is there"), text(&opened.secrets.notices));
-        let (mut connections, acquirer_id) = (self.connections(), opened.account.id);
-        connections.opened.push(OpenedScript { acquirer_id, secrets, script: script.clone() });
+        let (mut connections, acquirer_id, secret) = (self.connections(), account.id, secret.as_str().to_owned());
+        connections.opened.push(OpenedScript { acquirer_id, secret, script: script.clone() });
         let start = || Arc::new(SandboxAcquirer::start(MemoryBook::new()).expect("a thread"));
         let sandbox = Arc::clone(connections.sandboxes.entry(acquirer_id).or_insert_with(start));
         Arc::new(ScriptedAcquirer { sandbox, script })

@@ -6,9 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use till_actors::acquirer::{
-    AccountSecrets, Acquirer, AcquirerCall, AcquirerUnavailable, AuthorizeRequest, CallAnswer, CallDone, CancelRequest,
-    Connector, FollowUpRequest, Instrument, LookedUp, OpenedAccount, PaymentStep, Preparation, Prepared, Reference,
-    ReturnPath, UnansweredOutcome,
+    Acquirer, AcquirerCall, AcquirerUnavailable, AuthorizeRequest, CallAnswer, CallDone, CancelRequest, Connector,
+    FollowUpRequest, Instrument, LookedUp, PaymentStep, Preparation, Prepared, Reference, ReturnPath,
+    UnansweredOutcome,
 };
 use till_actors::security_codes::SecurityCode;
 use till_domain::acquirer::{AcquirerAccount, CardEntry};
@@ -307,8 +307,7 @@ pub(crate) fn account_at(url: &str, secret: &str) -> Arc<dyn Acquirer> {
         secrets_version: 1,
         created_at: Millis(0),
     };
-    let secrets = AccountSecrets { calls: Some(Zeroizing::new(secret.to_owned())), notices: None };
-    connector_to(url).open(OpenedAccount { account, secrets })
+    connector_to(url).open(&account, Zeroizing::new(secret.to_owned()))
 }
 
 pub(crate) fn thb(minor: u64) -> Money {
