@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use till_actors::CallTimes;
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerCall, ApprovedAuthorization, CallAnswer, CallDone, Instrument,
-    LookedUp, Preparation, Prepared,
+    Acquirer, AcquirerAnswer, AcquirerCall, ApprovedAuthorization, CallAnswer, CallDone, Instrument, LookedUp,
+    Preparation, Prepared,
 };
 use till_domain::acquirer::{AcquirerName, AcquirerRef, CardEntry};
 use till_domain::card::{CardAtAcquirer, CardExpiry, CardScheme};
