@@ -166,6 +166,13 @@ impl AccountLane {
         self.next_at = Some(self.next_at.unwrap_or(earliest).max(earliest) + between);
     }
 
+    /// Takes the next turn of the account's rate, and answers when it is.
+    pub(super) fn turn(&mut self, times: &CallTimes, now: Instant) -> Instant {
+        let turn = self.next_at.map_or(now, |at| at.max(now));
+        self.count(times, now);
+        turn
+    }
+
     /// A call is not under way any more.
     pub(super) fn end(&mut self, is_probe: bool) {
         self.under_way = self.under_way.saturating_sub(1);
@@ -344,6 +351,15 @@ mod tests {
             lane.wait(WaitingCall { key: key(number), mode: AccountMode::Test, opened_at, gives_back: false });
         }
         assert_eq!(taken_within(&mut lane, now, second), 21);
+    }
+
+    #[test]
+    fn a_question_about_no_call_takes_a_turn_of_the_rate() {
+        let ((mut lane, now), between) = (lane_of(0..3), times().between_live_calls);
+        assert_eq!(lane.turn(&times(), now), now);
+        assert_eq!(lane.take(&times(), now), NextCall::Now(key(0), false));
+        assert_eq!(lane.turn(&times(), now), now + between);
+        assert_eq!(lane.take(&times(), now), NextCall::At(now + 2 * between));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use till_domain::acquirer::AccountState;
 use till_domain::ids::AcquirerId;
 use till_domain::time::Millis;
 use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::time::{sleep_until, timeout};
 
 use super::account_lane::{AccountLane, AccountStanding, CallKey, Heard, NextCall, WaitingCall};
 use super::times::CallTimes;
@@ -105,6 +105,12 @@ impl AccountLanes {
     pub(super) fn closed_as(&self, id: AcquirerId) -> Option<AccountState> {
         let state = self.state.lock();
         state.of.get(&id).filter(|lane| lane.is_closed()).map(|lane| lane.standing.state)
+    }
+
+    /// Waits for a turn of an account's rate, for a question about no call.
+    pub(super) async fn turn(&self, id: AcquirerId) {
+        let turn = self.state.lock().of.entry(id).or_default().turn(&self.times, Instant::now());
+        sleep_until(turn.into()).await;
     }
 
     /// A permit to make a call of an account; without one the call waits, and is queued again when it may be made.

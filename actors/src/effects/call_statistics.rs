@@ -8,7 +8,9 @@ use till_domain::failure::FailureCode;
 use till_storage::commit::Histogram;
 
 use super::account_lane::Heard;
-use crate::acquirer::{AcquirerCall, AcquirerUnavailable, CallAnswer, LookedUp, Prepared, UnansweredOutcome};
+use crate::acquirer::{
+    AcquirerCall, AcquirerUnavailable, BalancePage, CallAnswer, LookedUp, Prepared, UnansweredOutcome,
+};
 
 till_domain::word_enum! {
     /// A request to an acquirer.
@@ -17,6 +19,8 @@ till_domain::word_enum! {
         Prepare => "prepare",
         /// What has become of a call is looked up.
         LookUp => "look_up",
+        /// The money of an account is listed.
+        List => "list",
         /// Money is reserved.
         Authorize => "authorize",
         /// The customer's action is canceled.
@@ -146,6 +150,12 @@ impl CountedAnswer for CallAnswer {
             CallAnswer::Declined { failure, authentication: _ } => (CallOutcome::Declined, heard_of(failure.code)),
             CallAnswer::NeedsAction(_) | CallAnswer::Pending(_) => (CallOutcome::Pending, Heard::Answer),
         })
+    }
+}
+
+impl CountedAnswer for BalancePage {
+    fn counted(&self) -> Option<(CallOutcome, Heard)> {
+        Some((CallOutcome::Done, Heard::Answer))
     }
 }
 

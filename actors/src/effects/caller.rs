@@ -77,7 +77,7 @@ impl AcquirerCaller {
         }
     }
 
-    /// A page of the acquirer's list of the money of an account.
+    /// A page of the acquirer's list of the money of an account, in its turn of the account's rate.
     pub(crate) async fn list(
         &self,
         merchant: MerchantId,
@@ -85,7 +85,15 @@ impl AcquirerCaller {
         listed: &ListedBalance,
     ) -> Result<BalancePage, NoResult> {
         let acquirer = self.acquirer(merchant, of)?;
-        Ok(in_time(self.times.call, acquirer.list(listed)).await?)
+        if let Some(id) = of.account_id() {
+            self.lanes.turn(id).await;
+        }
+        let asked_at = Instant::now();
+        let page = in_time(self.times.call, acquirer.list(listed)).await;
+        if let Some((outcome, _)) = page.counted() {
+            self.statistics.count(of.name(), CallWord::List, outcome, asked_at.elapsed());
+        }
+        Ok(page?)
     }
 }
 
