@@ -31,6 +31,13 @@ pub struct AccountStanding {
     pub last_answer_at: Option<Millis>,
 }
 
+/// It is ready until something else is heard.
+impl Default for AccountStanding {
+    fn default() -> AccountStanding {
+        AccountStanding { state: AccountState::Ready, since: Millis(0), last_answer_at: None }
+    }
+}
+
 /// A call of an account that is to be made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WaitingCall {
@@ -57,24 +64,18 @@ pub(super) enum Heard {
     Silence,
 }
 
-/// What of a lane goes on now.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum NextCall {
-    /// This call goes on; true when it finds out alone whether the acquirer answers again.
-    Now(CallKey, bool),
-    /// One may go on at this instant.
-    At(Instant),
-    /// None, before something else happens.
-    None,
-}
+/// The call of a lane that goes on now, and true when it finds out alone whether the acquirer answers again; or the
+/// instant at which one may go on, none when nothing may before something else happens.
+pub(super) type NextCall = Result<(CallKey, bool), Option<Instant>>;
 
-/// The lane of an account.
-#[derive(Debug)]
+/// The lane of an account. Of one of which nothing is known it is ready, and has the lower rate until a call tells its
+/// mode.
+#[derive(Debug, Default)]
 pub(super) struct AccountLane {
     pub(super) standing: AccountStanding,
     /// The number of times at which the account was changed. What calls with an earlier secret hear says nothing.
     pub(super) changes: u32,
-    mode: AccountMode,
+    is_live: bool,
     refuses_card_numbers: bool,
     under_way: usize,
     /// The calls that wait, the oldest first, each with true for a void or a refund.
@@ -98,24 +99,6 @@ struct Probes {
     asked: BTreeSet<CallKey>,
 }
 
-impl Default for AccountLane {
-    /// The lane of an account of which nothing is known: it is ready, and has the lower rate until its mode is told.
-    fn default() -> AccountLane {
-        AccountLane {
-            standing: AccountStanding { state: AccountState::Ready, since: Millis(0), last_answer_at: None },
-            changes: 0,
-            mode: AccountMode::Test,
-            refuses_card_numbers: false,
-            under_way: 0,
-            waiting: BTreeMap::new(),
-            silent: 0,
-            next_at: None,
-            limited_until: None,
-            probes: None,
-        }
-    }
-}
-
 impl AccountLane {
     /// The number of calls that wait.
     pub(super) fn waiting(&self) -> usize {
@@ -129,7 +112,7 @@ impl AccountLane {
 
     /// Lets a call wait.
     pub(super) fn wait(&mut self, call: WaitingCall) {
-        self.mode = call.mode;
+        self.is_live = call.mode == AccountMode::Live;
         self.waiting.insert((call.opened_at, call.key), call.gives_back);
     }
 
@@ -140,28 +123,25 @@ impl AccountLane {
 
     /// Takes the next call that may go on, which is under way from then on.
     pub(super) fn take(&mut self, times: &CallTimes, now: Instant) -> NextCall {
-        let (opened_at, key) = match &mut self.probes {
-            Some(probes) => match probes.next(&self.waiting, now) {
-                Ok(next) => next,
-                Err(none) => return none,
-            },
-            None if self.under_way >= CALLS_OF_ACCOUNT_MAX => return NextCall::None,
-            None => match (self.waiting.first_key_value(), self.next_at.filter(|at| *at > now)) {
-                (None, _) => return NextCall::None,
-                (Some(_), Some(at)) => return NextCall::At(at),
-                (Some((next, _)), None) => *next,
-            },
+        let next = match &mut self.probes {
+            Some(probes) => probes.next(&self.waiting, now)?,
+            None if self.under_way >= CALLS_OF_ACCOUNT_MAX => return Err(None),
+            None => {
+                let (next, _) = self.waiting.first_key_value().ok_or(None)?;
+                self.next_at.filter(|at| *at > now).map_or(Ok(*next), |at| Err(Some(at)))?
+            }
         };
-        self.waiting.remove(&(opened_at, key));
+        self.waiting.remove(&next);
         self.under_way += 1;
         self.count(times, now);
-        NextCall::Now(key, self.is_closed())
+        Ok((next.1, self.is_closed()))
     }
 
     /// Counts a call in the account's rate. Calls that came late do not delay those after them by more than one.
     pub(super) fn count(&mut self, times: &CallTimes, now: Instant) {
         let is_limited = self.limited_until.is_some_and(|until| now < until);
-        let between = times.between_calls(self.mode) * if is_limited { 2 } else { 1 };
+        let between = if self.is_live { times.between_live_calls } else { times.between_test_calls };
+        let between = between * if is_limited { 2 } else { 1 };
         let earliest = now.checked_sub(between).unwrap_or(now);
         self.next_at = Some(self.next_at.unwrap_or(earliest).max(earliest) + between);
     }
@@ -194,46 +174,30 @@ impl AccountLane {
         } else {
             (self.silent, self.standing.last_answer_at) = (0, Some(at));
         }
-        match heard {
-            Heard::Silence if self.is_closed() || self.silent < SILENT_CALLS => {
-                self.back_off(is_probe, times, now);
-                None
+        let state = match heard {
+            Heard::Silence if self.is_closed() || self.silent < SILENT_CALLS => self.standing.state,
+            Heard::Silence => AccountState::NotAnswering,
+            Heard::CredentialsRefused => AccountState::CredentialsRefused,
+            Heard::Answer | Heard::CardNumberRefused | Heard::Limited => {
+                self.refuses_card_numbers |= heard == Heard::CardNumberRefused;
+                self.limited_until = (heard == Heard::Limited).then(|| now + times.limited).or(self.limited_until);
+                return self.open(at);
             }
-            Heard::CredentialsRefused if self.standing.state == AccountState::CredentialsRefused => {
-                self.back_off(is_probe, times, now);
-                None
-            }
-            Heard::Silence => self.close(AccountState::NotAnswering, times, (now, at)),
-            Heard::CredentialsRefused => self.close(AccountState::CredentialsRefused, times, (now, at)),
-            Heard::Limited => {
-                self.limited_until = Some(now + times.limited);
-                self.open(at)
-            }
-            Heard::CardNumberRefused => {
-                self.refuses_card_numbers = true;
-                self.open(at)
-            }
-            Heard::Answer => self.open(at),
+        };
+        if state != self.standing.state {
+            let pause = times.probe_first;
+            self.probes = Some(Probes { pause, next_at: now + pause, is_under_way: false, asked: BTreeSet::new() });
+        } else if let Some(probes) = self.probes.as_mut().filter(|_| is_probe) {
+            probes.pause = (probes.pause * 2).min(times.probe_max);
+            probes.next_at = now + probes.pause;
         }
+        self.enter(state, at)
     }
 
     /// The account was changed: everything goes on with what it is now.
     pub(super) fn renew(&mut self, at: Millis) -> Option<AccountState> {
         (self.changes, self.silent, self.refuses_card_numbers) = (self.changes.wrapping_add(1), 0, false);
         self.open(at)
-    }
-
-    fn back_off(&mut self, is_probe: bool, times: &CallTimes, now: Instant) {
-        if let Some(probes) = self.probes.as_mut().filter(|_| is_probe) {
-            probes.pause = (probes.pause * 2).min(times.probe_max);
-            probes.next_at = now + probes.pause;
-        }
-    }
-
-    fn close(&mut self, state: AccountState, times: &CallTimes, (now, at): (Instant, Millis)) -> Option<AccountState> {
-        let pause = times.probe_first;
-        self.probes = Some(Probes { pause, next_at: now + pause, is_under_way: false, asked: BTreeSet::new() });
-        self.enter(state, at)
     }
 
     fn open(&mut self, at: Millis) -> Option<AccountState> {
@@ -257,18 +221,18 @@ impl Probes {
         &mut self,
         waiting: &BTreeMap<(Millis, CallKey), bool>,
         now: Instant,
-    ) -> Result<(Millis, CallKey), NextCall> {
+    ) -> Result<(Millis, CallKey), Option<Instant>> {
         if self.is_under_way || waiting.is_empty() {
-            return Err(NextCall::None);
+            return Err(None);
         }
         if now < self.next_at {
-            return Err(NextCall::At(self.next_at));
+            return Err(Some(self.next_at));
         }
         if waiting.keys().all(|(_, key)| self.asked.contains(key)) {
             self.asked.clear();
         }
         let others = || waiting.iter().filter(|((_, key), _)| !self.asked.contains(key));
-        let (next, _) = others().find(|(_, gives_back)| **gives_back).or(others().next()).ok_or(NextCall::None)?;
+        let (next, _) = others().find(|(_, gives_back)| **gives_back).or(others().next()).ok_or(None)?;
         let next = *next;
         self.asked.insert(next.1);
         (self.is_under_way, self.next_at) = (true, now + self.pause);
@@ -315,12 +279,12 @@ mod tests {
     fn at_most_32_calls_of_an_account_are_under_way() {
         let (mut lane, mut now) = lane_of(0..40);
         for number in 0..32 {
-            assert_eq!(lane.take(&times(), now), NextCall::Now(key(number), false), "the oldest first");
+            assert_eq!(lane.take(&times(), now), Ok((key(number), false)), "the oldest first");
             now += times().between_live_calls;
         }
-        assert_eq!(lane.take(&times(), now), NextCall::None);
+        assert_eq!(lane.take(&times(), now), Err(None));
         lane.end(false);
-        assert_eq!(lane.take(&times(), now), NextCall::Now(key(32), false));
+        assert_eq!(lane.take(&times(), now), Ok((key(32), false)));
     }
 
     /// The number of calls that go within a time, when all end at once.
@@ -328,9 +292,9 @@ mod tests {
         let (mut now, mut count) = (begin, 0);
         while now < begin + time {
             match lane.take(&times(), now) {
-                NextCall::Now(..) => count += 1,
-                NextCall::At(at) => now = at,
-                NextCall::None => panic!("calls wait"),
+                Ok(_) => count += 1,
+                Err(Some(at)) => now = at,
+                Err(None) => panic!("calls wait"),
             }
             lane.end(false);
         }
@@ -357,9 +321,9 @@ mod tests {
     fn a_question_about_no_call_takes_a_turn_of_the_rate() {
         let ((mut lane, now), between) = (lane_of(0..3), times().between_live_calls);
         assert_eq!(lane.turn(&times(), now), now);
-        assert_eq!(lane.take(&times(), now), NextCall::Now(key(0), false));
+        assert_eq!(lane.take(&times(), now), Ok((key(0), false)));
         assert_eq!(lane.turn(&times(), now), now + between);
-        assert_eq!(lane.take(&times(), now), NextCall::At(now + 2 * between));
+        assert_eq!(lane.take(&times(), now), Err(Some(now + 2 * between)));
     }
 
     #[test]
@@ -372,17 +336,17 @@ mod tests {
         );
         for pause in [5, 10, 20, 40, 60, 60] {
             let at = now + Duration::from_secs(pause);
-            assert_eq!(lane.take(&times(), now), NextCall::At(at), "{pause}");
+            assert_eq!(lane.take(&times(), now), Err(Some(at)), "{pause}");
             now = at;
-            assert!(matches!(lane.take(&times(), now), NextCall::Now(_, true)), "{pause}");
-            assert_eq!(lane.take(&times(), now + Duration::from_secs(600)), NextCall::None, "while one asks");
+            assert!(matches!(lane.take(&times(), now), Ok((_, true))), "{pause}");
+            assert_eq!(lane.take(&times(), now + Duration::from_secs(600)), Err(None), "while one asks");
             assert_eq!(lane.hear(Heard::Silence, false, &times(), (now, AT)), None, "of a call that was under way");
             assert_eq!(lane.hear(Heard::Silence, true, &times(), (now, AT)), None);
             lane.end(true);
         }
         assert_eq!(lane.hear(Heard::Answer, true, &times(), (now, Millis(9))), Some(AccountState::Ready));
         assert_eq!((lane.standing.since, lane.standing.last_answer_at), (Millis(9), Some(Millis(9))));
-        assert!(matches!(lane.take(&times(), now), NextCall::Now(_, false)), "the others go on at once");
+        assert!(matches!(lane.take(&times(), now), Ok((_, false))), "the others go on at once");
     }
 
     #[test]
@@ -402,7 +366,7 @@ mod tests {
         let mut asked = Vec::new();
         for _ in 0..5 {
             now += times().probe_max;
-            let NextCall::Now((_, call), true) = lane.take(&times(), now) else { panic!("one asks") };
+            let Ok(((_, call), true)) = lane.take(&times(), now) else { panic!("one asks") };
             lane.end(true);
             let number = (1..=5).find(|number| key(*number).1 == call).expect("it is one of these");
             asked.push(number);
@@ -417,9 +381,9 @@ mod tests {
         let refused = |lane: &mut AccountLane| lane.hear(Heard::CredentialsRefused, false, &times(), (now, AT));
         assert_eq!(refused(&mut lane), Some(AccountState::CredentialsRefused));
         assert_eq!(refused(&mut lane), None, "it is told once");
-        assert_eq!(lane.take(&times(), now), NextCall::At(now + times().probe_first));
+        assert_eq!(lane.take(&times(), now), Err(Some(now + times().probe_first)));
         assert_eq!(lane.renew(AT), Some(AccountState::Ready));
-        assert_eq!(lane.take(&times(), now), NextCall::Now(key(0), false));
+        assert_eq!(lane.take(&times(), now), Ok((key(0), false)));
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! it waits here, and holds neither a place among the calls under way nor a thread. The sandbox has no such lanes.
 
 use std::collections::BTreeMap;
-use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -36,13 +35,13 @@ pub struct AccountLanes {
     changed: Notify,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Lanes {
     of: BTreeMap<AcquirerId, AccountLane>,
     calls: BTreeMap<CallKey, LaneCall>,
     under_way: usize,
     /// The account whose call went last: those of the next account go before its own.
-    last: AcquirerId,
+    last: Option<AcquirerId>,
 }
 
 /// A call that is not made yet.
@@ -73,8 +72,7 @@ impl AccountLanes {
     /// What is known of an account that was added at some time: it is ready until something else is heard.
     #[must_use]
     pub fn standing(&self, id: AcquirerId, added_at: Millis) -> AccountStanding {
-        let ready = AccountStanding { state: AccountState::Ready, since: added_at, last_answer_at: None };
-        let known = self.state.lock().of.get(&id).map_or(ready, |lane| lane.standing);
+        let known = self.state.lock().of.get(&id).map(|lane| lane.standing).unwrap_or_default();
         AccountStanding { since: known.since.max(added_at), ..known }
     }
 
@@ -123,7 +121,7 @@ impl AccountLanes {
         state.wait(id, call);
         if state.under_way < CALLS_OF_ACCOUNTS_MAX
             && state.is_alone(id)
-            && let NextCall::Now(_, is_probe) = state.take(id, &self.times, now)
+            && let Ok((_, is_probe)) = state.take(id, &self.times, now)
         {
             state.calls.remove(&call.key);
             return Some(self.permit(&mut state, id, is_probe));
@@ -180,21 +178,22 @@ impl AccountLanes {
     /// Takes the calls that may be made now, and the time until more may be.
     fn take_calls(&self, now: Instant) -> (Vec<CallKey>, Option<Duration>) {
         let (mut state, mut taken, mut next_at) = (self.state.lock(), Vec::new(), None::<Instant>);
-        let turns = state.of.range((Excluded(state.last), Unbounded)).chain(state.of.range(..=state.last));
-        let turns: Vec<AcquirerId> = turns.filter(|(_, lane)| lane.waiting() > 0).map(|(id, _)| *id).collect();
+        let mut turns: Vec<AcquirerId> =
+            state.of.iter().filter(|(_, lane)| lane.waiting() > 0).map(|(id, _)| *id).collect();
+        let next = turns.partition_point(|id| Some(*id) <= state.last);
+        turns.rotate_left(next);
         for id in turns {
             while state.under_way < CALLS_OF_ACCOUNTS_MAX {
                 match state.take(id, &self.times, now) {
-                    NextCall::Now(key, is_probe) => {
+                    Ok((key, is_probe)) => {
                         state.calls.insert(key, LaneCall::Called(id, is_probe));
-                        state.last = id;
+                        state.last = Some(id);
                         taken.push(key);
                     }
-                    NextCall::At(at) => {
-                        next_at = Some(next_at.map_or(at, |earlier| earlier.min(at)));
+                    Err(at) => {
+                        next_at = next_at.into_iter().chain(at).min();
                         break;
                     }
-                    NextCall::None => break,
                 }
             }
         }
@@ -227,12 +226,6 @@ impl AccountLanes {
     }
 }
 
-impl Default for Lanes {
-    fn default() -> Lanes {
-        Lanes { of: BTreeMap::new(), calls: BTreeMap::new(), under_way: 0, last: AcquirerId::from_bytes([0; 16]) }
-    }
-}
-
 impl Lanes {
     fn wait(&mut self, id: AcquirerId, call: WaitingCall) {
         let lane = self.of.entry(id).or_default();
@@ -248,9 +241,9 @@ impl Lanes {
     }
 
     fn take(&mut self, id: AcquirerId, times: &CallTimes, now: Instant) -> NextCall {
-        let next = self.of.get_mut(&id).map_or(NextCall::None, |lane| lane.take(times, now));
-        self.under_way += usize::from(matches!(next, NextCall::Now(..)));
-        next
+        let next = self.of.get_mut(&id).ok_or(None)?.take(times, now)?;
+        self.under_way += 1;
+        Ok(next)
     }
 
     fn end(&mut self, id: AcquirerId, is_probe: bool) {

@@ -3,7 +3,6 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use till_domain::acquirer::AccountMode;
 use till_domain::time::Millis;
 
 use crate::acquirer::{AcquirerAnswer, AcquirerUnavailable};
@@ -88,14 +87,6 @@ impl CallTimes {
     /// The time after which a pending call is looked up, when it was looked up after `last` before.
     pub(super) fn next_pending(&self, last: Option<Duration>) -> Duration {
         last.map_or(self.pending_first, |last| last.saturating_mul(2).min(self.pending_max))
-    }
-
-    /// The time between two calls of an account.
-    pub(super) const fn between_calls(&self, mode: AccountMode) -> Duration {
-        match mode {
-            AccountMode::Test => self.between_test_calls,
-            AccountMode::Live => self.between_live_calls,
-        }
     }
 }
 
