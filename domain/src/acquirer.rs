@@ -64,14 +64,12 @@ word_enum! {
 #[derive(Debug)]
 pub struct AcquirerOffer {
     /// The name for people.
-    display_name: &'static str,
+    pub display_name: &'static str,
     /// The payment methods that it carries out.
-    methods: &'static [PaymentMethod],
+    pub methods: &'static [PaymentMethod],
     /// The currencies whose amounts it has with other digits after the point than ISO 4217, or does not take at all,
     /// of those with two digits or none: it takes no others. None when it takes all, with the digits of ISO 4217.
     currencies_left_out: Option<&'static [&'static str]>,
-    /// The places where a card can be entered.
-    card_entries: &'static [CardEntry],
     /// The beginnings of its secrets, with the mode of the account; none for an acquirer without accounts.
     secrets: &'static [(&'static str, AccountMode)],
 }
@@ -80,7 +78,6 @@ static SANDBOX: AcquirerOffer = AcquirerOffer {
     display_name: "Sandbox",
     methods: &PaymentMethod::ALL,
     currencies_left_out: None,
-    card_entries: &[CardEntry::Number],
     secrets: &[],
 };
 
@@ -92,7 +89,6 @@ static STRIPE: AcquirerOffer = AcquirerOffer {
         "BOV", "BTN", "CHE", "CHW", "COU", "CUC", "CUP", "ERN", "GHS", "HRK", "IRR", "ISK", "KPW", "MGA", "MRU", "MXV",
         "SDG", "SLL", "SSP", "STN", "SVC", "SYP", "TMT", "UGX", "USN", "UYI", "VED", "VES", "XAD", "ZWG", "ZWL",
     ]),
-    card_entries: &[CardEntry::Page, CardEntry::Number],
     secrets: &[
         ("sk_test_", AccountMode::Test),
         ("rk_test_", AccountMode::Test),
@@ -118,29 +114,11 @@ impl AcquirerName {
 }
 
 impl AcquirerOffer {
-    /// The name for people.
-    #[must_use]
-    pub const fn display_name(&self) -> &'static str {
-        self.display_name
-    }
-
-    /// True when it carries a method out.
-    #[must_use]
-    pub fn carries_out(&self, method: PaymentMethod) -> bool {
-        self.methods.contains(&method)
-    }
-
     /// True when its amounts of a currency have the digits after the point of ISO 4217, as Till's have.
     #[must_use]
     pub fn takes(&self, currency: Currency) -> bool {
         let has_digits = currency.is_money() && matches!(currency.minor_digits(), 0 | 2);
         self.currencies_left_out.is_none_or(|left_out| has_digits && !left_out.contains(&currency.code()))
-    }
-
-    /// True when cards can be entered there.
-    #[must_use]
-    pub fn lets_enter(&self, card_entry: CardEntry) -> bool {
-        self.card_entries.contains(&card_entry)
     }
 
     /// The mode of the account of a secret; none for a text that is no secret of this acquirer.

@@ -136,11 +136,6 @@ pub enum Refusal {
     },
     /// The new secret is one of another account of the acquirer.
     SecretOfOtherAccount,
-    /// The acquirer does not let cards be entered there.
-    CardEntryNotOffered {
-        /// The acquirer.
-        acquirer: AcquirerName,
-    },
     /// A merchant with a test clock has accounts at no acquirer.
     AccountWithTestClock,
     /// Play money and real money would stand in one ledger.

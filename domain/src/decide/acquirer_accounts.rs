@@ -4,7 +4,6 @@
 use super::context::{Context, Decision, nothing, profile};
 use crate::acquirer::{
     ACCOUNT_KEPT_SECONDS, ACQUIRERS_MAX, AccountMode, AccountSecret, AcquirerAccount, AcquirerName, AcquirerRef,
-    CardEntry,
 };
 use crate::command::{AcquirerChange, AddAcquirer, KnownAccount, PublicAddress, UpdateAcquirer};
 use crate::event::{Answer, Event, VaultWrite};
@@ -35,7 +34,6 @@ fn add(
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), Refusal> {
     let AddAcquirer { acquirer, name, known, card_entry, has_webhook_secret } = command;
-    check_card_entry(*acquirer, *card_entry)?;
     if state.test_clock.is_some() {
         return Err(Refusal::AccountWithTestClock);
     }
@@ -84,7 +82,6 @@ fn update(state: &MerchantState, owner: MerchantId, command: &UpdateAcquirer) ->
         after.name = name.clone();
     }
     if let Some(card_entry) = *card_entry {
-        check_card_entry(before.acquirer, card_entry)?;
         after.card_entry = card_entry;
     }
     if let Some(known) = known {
@@ -136,11 +133,6 @@ fn kept_secrets(id: AcquirerId, for_calls: bool, for_notices: bool) -> Vec<Vault
     given.map(|secret| VaultWrite::KeepAccountSecret(id, secret)).collect()
 }
 
-fn check_card_entry(acquirer: AcquirerName, card_entry: CardEntry) -> Result<(), Refusal> {
-    let is_offered = acquirer.offer().lets_enter(card_entry);
-    if is_offered { Ok(()) } else { Err(Refusal::CardEntryNotOffered { acquirer }) }
-}
-
 /// An acquirer may give an account of play money and one of real money the same id.
 fn check_same_account(before: &AcquirerAccount, known: &KnownAccount) -> Result<(), Refusal> {
     let is_other = before.account.as_ref().zip(known.account.as_ref()).is_some_and(|(one, other)| one != other);
@@ -171,7 +163,7 @@ pub(super) fn check_configurable(
     let account = state.acquirers.get(&id).filter(|account| account.reference() == integration.acquirer);
     let account = account.ok_or(Refusal::ConfiguredAcquirerNotFound)?;
     let (acquirer, offer, profile) = (account.acquirer, account.acquirer.offer(), profile(state)?);
-    if !offer.carries_out(method) {
+    if !offer.methods.contains(&method) {
         return Err(Refusal::MethodNotCarriedOut { acquirer });
     }
     if !offer.takes(profile.currency) {

@@ -79,12 +79,8 @@ fn a_merchant_with_a_test_clock_has_no_account() {
 }
 
 #[test]
-fn a_card_is_entered_only_where_the_acquirer_lets_it() {
-    let mut world = ScenarioWorld::open();
-    let acquirer = AcquirerName::Sandbox;
-    let command = AddAcquirer { acquirer, card_entry: CardEntry::Page, ..new_account(known(TEST, "acct_1")) };
-    world.when(change_account(AcquirerChange::Add(command))).refused(Refusal::CardEntryNotOffered { acquirer });
-    let id = world.account();
+fn the_place_where_a_card_is_entered_can_be_changed() {
+    let (mut world, id) = ScenarioWorld::open_with(ScenarioWorld::account);
     let page = UpdateAcquirer { card_entry: Some(CardEntry::Page), ..account_update(id) };
     world.when(update_account(page)).answers(CHANGED);
     assert_eq!(world.look_up::<AcquirerAccounts>(id).card_entry, CardEntry::Page);

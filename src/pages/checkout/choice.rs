@@ -69,7 +69,7 @@ pub(super) fn choices(words: Words, offered: &Value) -> Vec<Choice> {
     let saved = offered.items("saved_cards").iter().filter(|_| methods.contains(&PaymentMethod::Card));
     let mut choices: Vec<_> = saved.filter_map(|card| of_saved_card(words, card)).collect();
     let page_of = offered.word("card_page", &AcquirerName::ALL, AcquirerName::name);
-    let page_of = page_of.map(|acquirer| acquirer.offer().display_name());
+    let page_of = page_of.map(|acquirer| acquirer.offer().display_name);
     choices.extend(methods.iter().map(|method| of_method(words, *method, page_of)));
     let method = offered.word("payment_method", &PaymentMethod::ALL, PaymentMethod::name);
     let kind = method.map(|method| ChoiceKind::of(method, page_of));

@@ -194,8 +194,6 @@ refusals! {
         "The merchant has this account of the acquirer already: update that one.";
     SecretOfOtherAccount = Conflict { "argument": "secret" },
         "The secret belongs to another account of the acquirer, and payments stay with theirs: add it as a new one.";
-    CardEntryNotOffered { acquirer } = InvalidArguments(invalid "card_entry"),
-        "is not possible at {}", acquirer.name();
     AccountWithTestClock = NotSupported,
         "A merchant with a test clock pays at the sandbox only: its time is not the acquirer's. Create another one.";
     MoneyOfOtherMode { mode } = InvalidState { "mode": mode.name() },
