@@ -74,12 +74,8 @@ pub struct AcquirerOffer {
     secrets: &'static [(&'static str, AccountMode)],
 }
 
-static SANDBOX: AcquirerOffer = AcquirerOffer {
-    display_name: "Sandbox",
-    methods: &PaymentMethod::ALL,
-    currencies_left_out: None,
-    secrets: &[],
-};
+static SANDBOX: AcquirerOffer =
+    AcquirerOffer { display_name: "Sandbox", methods: &PaymentMethod::ALL, currencies_left_out: None, secrets: &[] };
 
 /// Source: Stripe's documents of supported currencies and of API keys.
 static STRIPE: AcquirerOffer = AcquirerOffer {

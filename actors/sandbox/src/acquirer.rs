@@ -19,7 +19,7 @@ use super::played::{PlayedAcquirer, PlayedAnswer};
 use super::queue::{Answered, BookTask, PendingAnswer, RequestQueue};
 use till_actors::acquirer::{
     Acquirer, AcquirerCall, AcquirerUnavailable, AuthorizeRequest, CallAnswer, CallDone, CancelRequest,
-    FollowUpRequest, Instrument, LateAnswers, LookedUp, PaymentStep, PayoutRequest, Reference,
+    FollowUpRequest, Instrument, LateAnswers, LookedUp, NamedCall, PaymentStep, PayoutRequest,
 };
 use till_actors::clock::OsEntropy;
 
@@ -131,7 +131,7 @@ impl Acquirer for SandboxAcquirer {
     }
 
     fn look_up(&self, call: &AcquirerCall) -> PlayedAnswer<LookedUp> {
-        let waiting = self.queue.push(BookTask::Find(call.reference().as_str().to_owned()));
+        let waiting = self.queue.push(BookTask::Find(call.reference().to_string()));
         let (merchant, object) = (call.merchant(), object(call));
         Box::pin(async move {
             let answered = wait_for_answer(waiting).await?;
@@ -154,8 +154,8 @@ impl Acquirer for SandboxAcquirer {
 }
 
 impl PlayedAcquirer for SandboxAcquirer {
-    fn end_pending(&self, merchant: MerchantId, reference: Reference, end: PendingEnd) -> PlayedAnswer<bool> {
-        let waiting = self.queue.push(BookTask::EndPending { merchant, reference: reference.into_text(), end });
+    fn end_pending(&self, merchant: MerchantId, reference: NamedCall, end: PendingEnd) -> PlayedAnswer<bool> {
+        let waiting = self.queue.push(BookTask::EndPending { merchant, reference: reference.to_string(), end });
         let late_answers = Arc::clone(&self.late_answers);
         Box::pin(async move {
             let answered = wait_for_answer(waiting).await?;
@@ -174,7 +174,7 @@ impl PlayedAcquirer for SandboxAcquirer {
     }
 
     fn find_authorization(&self, merchant: MerchantId, payment: PaymentId) -> PlayedAnswer<Option<CallAnswer>> {
-        let reference = Reference::new(payment, PaymentStep::Authorize).into_text();
+        let reference = NamedCall::first(payment, PaymentStep::Authorize).to_string();
         let waiting = self.queue.push(BookTask::Find(reference));
         Box::pin(async move {
             let answered = wait_for_answer(waiting).await?;
@@ -225,15 +225,15 @@ fn asked(call: AcquirerCall) -> Result<BookRequest, Result<CallAnswer, AcquirerU
             (what, reference, merchant, Some(payment), money)
         }
         AcquirerCall::Cancel(request) => {
-            let CancelRequest { reference, authorization, merchant, payment, money, deadline_passed, prepared: _ } =
-                request;
-            let what = BookRequestKind::CancelAction { authorization: authorization.into_text(), deadline_passed };
+            let CancelRequest { reference, merchant, payment, money, deadline_passed, prepared: _ } = request;
+            let authorization = NamedCall::first(payment, PaymentStep::Authorize).to_string();
+            let what = BookRequestKind::CancelAction { authorization, deadline_passed };
             (what, reference, merchant, Some(payment), money)
         }
         AcquirerCall::Capture(request) => follow_up(FollowUp::Capture, request),
         AcquirerCall::Void(request) => follow_up(FollowUp::Void, request),
         AcquirerCall::Refund(request) => follow_up(FollowUp::Refund, request),
-        AcquirerCall::Payout(PayoutRequest { reference, merchant, payout: _, money }) => {
+        AcquirerCall::Payout(PayoutRequest { reference, merchant, money }) => {
             (BookRequestKind::Payout, reference, merchant, None, money)
         }
         // The text alone decides, so the book keeps nothing of it.
@@ -242,13 +242,13 @@ fn asked(call: AcquirerCall) -> Result<BookRequest, Result<CallAnswer, AcquirerU
             return Err(Ok(CallAnswer::Done(CallDone::EvidenceTaken(result))));
         }
     };
-    Ok(BookRequest { reference: reference.into_text(), merchant, payment, money, what })
+    Ok(BookRequest { reference: reference.to_string(), merchant, payment, money, what })
 }
 
 fn follow_up(
     what: FollowUp,
     request: FollowUpRequest,
-) -> (BookRequestKind, Reference, MerchantId, Option<PaymentId>, Money) {
+) -> (BookRequestKind, NamedCall, MerchantId, Option<PaymentId>, Money) {
     // A reference that is not the sandbox's own names no line, and is declined as unknown.
     let authorization = request.acquirer_reference.strip_prefix(OWN_PREFIX).unwrap_or_default().to_owned();
     let FollowUpRequest { reference, merchant, payment, money, .. } = request;

@@ -2,7 +2,7 @@
 
 use till_actors::acquirer::{
     Acquirer, AcquirerCall, ApprovedAuthorization, AuthorizeRequest, Awaited, CallAnswer, CallDone, CancelRequest,
-    Instrument, LateAnswer, PaymentStep, Reference,
+    Instrument, LateAnswer, NamedCall, PaymentStep,
 };
 use till_domain::command::{AuthenticationResult, RequiredAction};
 use till_domain::customer_action::{AuthenticationFlow, AuthenticationStatus, CustomerStep};
@@ -81,15 +81,13 @@ impl World {
     }
 
     fn cancel(&self, number: u8, deadline_passed: bool) -> CallAnswer {
-        let (reference, authorization) = (step(number, PaymentStep::Cancel), step(number, PaymentStep::Authorize));
-        let (merchant, payment, money) = (MERCHANT, payment(number), thb(100));
-        let request =
-            CancelRequest { reference, authorization, merchant, payment, money, deadline_passed, prepared: None };
+        let (reference, merchant, payment) = (step(number, PaymentStep::Cancel), MERCHANT, payment(number));
+        let request = CancelRequest { reference, merchant, payment, money: thb(100), deadline_passed, prepared: None };
         wait(self.sandbox.act(AcquirerCall::Cancel(request))).expect("an answer")
     }
 
     fn find_shown(&self, number: u8) -> Option<ShownAction> {
-        wait(self.sandbox.find_shown(BookTask::Find(step(number, PaymentStep::Authorize).into_text())))
+        wait(self.sandbox.find_shown(BookTask::Find(step(number, PaymentStep::Authorize).to_string())))
             .expect("an answer")
     }
 
@@ -106,8 +104,8 @@ impl World {
     }
 }
 
-fn step(number: u8, step: PaymentStep) -> Reference {
-    Reference::new(payment(number), step)
+fn step(number: u8, step: PaymentStep) -> NamedCall {
+    NamedCall::first(payment(number), step)
 }
 
 fn of_card(digits: &str) -> AuthorizeRequest {

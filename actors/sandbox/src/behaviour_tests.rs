@@ -20,7 +20,7 @@ use super::promises::{CallFault, Conformance};
 use super::{ActionId, ActionOutcome, PendingEnd, PlayedAcquirer, SandboxAcquirer};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, ApprovedAuthorization, AuthorizeRequest, CallAnswer,
-    CallDone, EvidenceRequest, FollowUpRequest, Instrument, LookedUp, MovedMoney, PaymentStep, Reference, ReturnPath,
+    CallDone, EvidenceRequest, FollowUpRequest, Instrument, LookedUp, MovedMoney, NamedCall, PaymentStep, ReturnPath,
     UnansweredOutcome,
 };
 use till_actors::security_codes::SecurityCode;
@@ -97,7 +97,7 @@ pub(super) fn card(digits: &str) -> Instrument {
 }
 
 pub(super) fn authorize(number: u8, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
-    let reference = Reference::new(payment(number), PaymentStep::Authorize);
+    let reference = NamedCall::first(payment(number), PaymentStep::Authorize);
     AuthorizeRequest {
         reference,
         merchant: MERCHANT,
@@ -119,8 +119,8 @@ fn manual(number: u8) -> AuthorizeRequest {
 
 pub(super) fn follow_up(number: u8, step: PaymentStep, minor: u64) -> FollowUpRequest {
     FollowUpRequest {
-        reference: Reference::new(payment(number), step),
-        acquirer_reference: format!("sandbox:{}", Reference::new(payment(number), PaymentStep::Authorize)),
+        reference: NamedCall::first(payment(number), step),
+        acquirer_reference: format!("sandbox:{}", NamedCall::first(payment(number), PaymentStep::Authorize)),
         merchant: MERCHANT,
         payment: payment(number),
         money: thb(minor),
@@ -289,10 +289,9 @@ fn evidence_decides_by_its_text() {
         let dispute = DisputeId::from_bytes([9; 16]);
         let call = || {
             AcquirerCall::Evidence(EvidenceRequest {
-                reference: Reference::of_evidence(dispute),
+                reference: NamedCall::Evidence(dispute),
                 acquirer_reference: "sandbox:1".to_owned(),
                 merchant: MERCHANT,
-                dispute,
                 evidence: Evidence::new(text).expect("evidence"),
             })
         };
@@ -410,7 +409,7 @@ fn a_declined_follow_up_stays_declined_under_its_reference() {
 fn a_foreign_acquirer_reference_is_unknown() {
     let sandbox = start(&MemoryBook::new());
     wait(sandbox.authorize(manual(1))).expect("an answer");
-    let foreign = Reference::new(payment(1), PaymentStep::Authorize).to_string();
+    let foreign = NamedCall::first(payment(1), PaymentStep::Authorize).to_string();
     let request = FollowUpRequest { acquirer_reference: foreign, ..follow_up(1, PaymentStep::Capture, 100) };
     assert_eq!(decline_code(sandbox.capture(request)), "unknown_authorization");
 }

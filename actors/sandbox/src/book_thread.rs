@@ -13,7 +13,7 @@ use super::cards::Handling;
 use super::due_answers::{DueAnswers, SEND_AGAIN_AFTER_MS};
 use super::judgement::{BookRequest, PendingEnd, end_refund, ended_payout, has_failed_by};
 use super::queue::{Answered, BookTask, Job, Recorded, RequestQueue};
-use till_actors::acquirer::{AcquirerUnavailable, LateAnswers, PaymentStep, Reference};
+use till_actors::acquirer::{AcquirerUnavailable, LateAnswers, NamedCall, PaymentStep};
 
 /// Milliseconds since the Unix epoch.
 pub(super) type MillisClock = Box<dyn Fn() -> u64 + Send>;
@@ -167,7 +167,7 @@ impl<B: Book> Group<'_, B> {
     fn act(&mut self, act: Act, now_ms: u64) -> Result<Option<BookLine>, BookError> {
         let reference = match act {
             Act::OnPage(id, _) => id.authorization(),
-            Act::ByOperator(_, payment, _) => Reference::new(payment, PaymentStep::Authorize).into_text(),
+            Act::ByOperator(_, payment, _) => NamedCall::first(payment, PaymentStep::Authorize).to_string(),
         };
         let acted = self.current(&reference, now_ms)?.and_then(|line| acts::act(&line, act, now_ms));
         if let Some(line) = &acted {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerCall, Awaited, CallAnswer, CallDone, FollowUpRequest, LateAnswer, LookedUp,
-    PaymentStep, Reference,
+    NamedCall, PaymentStep,
 };
 use till_domain::failure::FailureCode;
 use till_domain::ids::{MerchantId, RefundId};
@@ -73,8 +73,8 @@ fn refund(number: u8, minor: u64) -> FollowUpRequest {
     follow_up(1, refund_step(number), minor)
 }
 
-fn reference(step: PaymentStep) -> Reference {
-    Reference::new(payment(1), step)
+fn reference(step: PaymentStep) -> NamedCall {
+    NamedCall::first(payment(1), step)
 }
 
 fn is_pending(answer: AcquirerAnswer<'_, CallAnswer>) -> bool {
@@ -307,7 +307,7 @@ fn repeated_answers_and_results_of_pending_refunds_are_sent() {
         if let Some(last) = late.last() {
             let ended = found(&sandbox, refund(8, 60));
             let last = (last.merchant, last.reference.clone(), LookedUp::Found(last.answer.clone()));
-            assert_eq!(last, (MERCHANT, reference(refund_step(8)).into_text(), ended));
+            assert_eq!(last, (MERCHANT, reference(refund_step(8)).to_string(), ended));
         }
     }
 }

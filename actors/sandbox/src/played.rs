@@ -1,7 +1,7 @@
 //! The interface of an acquirer that the operator plays: what happens at a real one by itself, or is done by customers
 //! on its pages, is done here by calls and pages of this server.
 
-use till_actors::acquirer::{Acquirer, AcquirerAnswer, CallAnswer, Reference};
+use till_actors::acquirer::{Acquirer, AcquirerAnswer, CallAnswer, NamedCall};
 use till_domain::ids::{MerchantId, PaymentId};
 
 use crate::actions::{ActResult, ShownAction};
@@ -19,7 +19,7 @@ pub type PlayedAnswer<T> = AcquirerAnswer<'static, T>;
 pub trait PlayedAcquirer: Acquirer {
     /// Ends a merchant's pending refund or payout, as the provider would, and sends the result; the answer is false
     /// when none is pending under the reference.
-    fn end_pending(&self, merchant: MerchantId, reference: Reference, end: PendingEnd) -> PlayedAnswer<bool>;
+    fn end_pending(&self, merchant: MerchantId, reference: NamedCall, end: PendingEnd) -> PlayedAnswer<bool>;
 
     /// The action with this id, for its page; none when there is no such action, or it is not given yet.
     fn find_action(&self, id: ActionId) -> PlayedAnswer<Option<ShownAction>>;

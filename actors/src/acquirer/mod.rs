@@ -13,7 +13,7 @@ pub use calls::{
     Prepared, UnansweredOutcome,
 };
 pub use connector::{AccountSecrets, Connector, Connectors, Notice, NoticeRefused};
-pub use reference::{NamedCall, PaymentStep, Reference, UnknownReference};
+pub use reference::{NamedCall, PaymentStep, UnknownReference};
 pub use requests::{
     AcquirerCall, AuthorizeRequest, CancelRequest, EvidenceRequest, FollowUpRequest, Instrument, PayoutRequest,
     ReturnPath,

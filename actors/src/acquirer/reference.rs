@@ -1,14 +1,11 @@
 //! References: the names of calls to an acquirer, so that a repeated call is carried out once.
 
-use std::fmt::{self, Write};
+use std::fmt;
 use std::str::FromStr;
 
 use till_domain::effect::EffectId;
 use till_domain::ids::{DisputeId, PaymentId, PayoutId, RefundId};
 use till_domain::open_call::OpenCall;
-
-/// Limit of the length of a reference, in bytes.
-const LEN_MAX: usize = 64;
 
 /// The step of a payout.
 const PAY: &str = "pay";
@@ -18,12 +15,6 @@ const EVIDENCE: &str = "evidence";
 
 /// The attempt whose reference has no number.
 const FIRST_ATTEMPT: u32 = 1;
-
-/// The name of one call to an acquirer: the payment and the step, such as `pay_01h2e8kqvbfwea724h75qc655w/capture`, or
-/// the payout, such as `pyo_01h2e8kqvbfwea724h75qc655w/pay`. The same step of the same payment has the same reference
-/// after any number of restarts, at most 64 bytes.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Reference(String);
 
 /// The step of a payment that a call carries out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,56 +33,9 @@ pub enum PaymentStep {
     Refund(RefundId),
 }
 
-impl Reference {
-    /// The reference of a step of a payment.
-    #[must_use]
-    pub fn new(payment: PaymentId, step: PaymentStep) -> Reference {
-        Reference::of_attempt(payment, step, FIRST_ATTEMPT)
-    }
-
-    /// The reference of a repetition after the acquirer has refused the step: every attempt has a reference of its own.
-    #[must_use]
-    pub fn of_attempt(payment: PaymentId, step: PaymentStep, attempt: u32) -> Reference {
-        let mut text = String::with_capacity(LEN_MAX);
-        let written = match step {
-            PaymentStep::Authorize => write!(text, "{payment}/authorize"),
-            PaymentStep::Capture => write!(text, "{payment}/capture"),
-            PaymentStep::Void => write!(text, "{payment}/void"),
-            PaymentStep::Reverse => write!(text, "{payment}/reverse"),
-            PaymentStep::Cancel => write!(text, "{payment}/cancel"),
-            PaymentStep::Refund(refund) => write!(text, "{payment}/refund/{:?}", refund.raw()),
-        };
-        let numbered = if attempt == FIRST_ATTEMPT { Ok(()) } else { write!(text, "/{attempt}") };
-        written.and(numbered).expect("writing to a string cannot fail");
-        Reference(text)
-    }
-
-    /// The reference of the one call that pays a payout.
-    #[must_use]
-    pub fn of_payout(payout: PayoutId) -> Reference {
-        Reference(format!("{payout}/{PAY}"))
-    }
-
-    /// The reference of the one call that submits the evidence of a dispute.
-    #[must_use]
-    pub fn of_evidence(dispute: DisputeId) -> Reference {
-        Reference(format!("{dispute}/{EVIDENCE}"))
-    }
-
-    /// The text that the acquirer gets.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// The text, without a copy.
-    #[must_use]
-    pub fn into_text(self) -> String {
-        self.0
-    }
-}
-
-/// A call to an acquirer, as a reference names it.
+/// The name of one call to an acquirer. Displayed, it is the reference that the acquirer gets, of at most 64 bytes: the
+/// payment and the step, such as `pay_01h2e8kqvbfwea724h75qc655w/capture`, or the payout, such as
+/// `pyo_01h2e8kqvbfwea724h75qc655w/pay`. The same step of the same payment has the same one after any number of restarts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamedCall {
     /// A step of a payment.
@@ -100,7 +44,7 @@ pub enum NamedCall {
         payment: PaymentId,
         /// The operation that it carries out.
         step: PaymentStep,
-        /// The number of the attempt, from 1.
+        /// The number of the attempt, from 1: a repetition after the acquirer has refused the step has another.
         attempt: u32,
     },
     /// A payout.
@@ -114,16 +58,6 @@ impl NamedCall {
     #[must_use]
     pub const fn first(payment: PaymentId, step: PaymentStep) -> NamedCall {
         NamedCall::Payment { payment, step, attempt: FIRST_ATTEMPT }
-    }
-
-    /// The reference that names it.
-    #[must_use]
-    pub fn reference(self) -> Reference {
-        match self {
-            NamedCall::Payment { payment, step, attempt } => Reference::of_attempt(payment, step, attempt),
-            NamedCall::Payout(payout) => Reference::of_payout(payout),
-            NamedCall::Evidence(dispute) => Reference::of_evidence(dispute),
-        }
     }
 
     /// The open call that it is about.
@@ -169,7 +103,7 @@ impl FromStr for NamedCall {
         let attempt = parts.next().map_or(Ok(FIRST_ATTEMPT), str::parse).map_err(|_| UnknownReference)?;
         let call = NamedCall::Payment { payment, step, attempt };
         // Every call has one reference, so no other text is accepted for it.
-        let is_its_own = call.reference().as_str() == text;
+        let is_its_own = call.to_string() == text;
         if is_its_own { Ok(call) } else { Err(UnknownReference) }
     }
 }
@@ -178,9 +112,22 @@ fn refund_id(without_prefix: &str) -> Result<RefundId, UnknownReference> {
     [RefundId::PREFIX, "_", without_prefix].concat().parse().map_err(|_| UnknownReference)
 }
 
-impl fmt::Display for Reference {
+impl fmt::Display for NamedCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        let (payment, step, attempt) = match self {
+            NamedCall::Payment { payment, step, attempt } => (payment, step, *attempt),
+            NamedCall::Payout(payout) => return write!(f, "{payout}/{PAY}"),
+            NamedCall::Evidence(dispute) => return write!(f, "{dispute}/{EVIDENCE}"),
+        };
+        match step {
+            PaymentStep::Authorize => write!(f, "{payment}/authorize"),
+            PaymentStep::Capture => write!(f, "{payment}/capture"),
+            PaymentStep::Void => write!(f, "{payment}/void"),
+            PaymentStep::Reverse => write!(f, "{payment}/reverse"),
+            PaymentStep::Cancel => write!(f, "{payment}/cancel"),
+            PaymentStep::Refund(refund) => write!(f, "{payment}/refund/{:?}", refund.raw()),
+        }?;
+        if attempt == FIRST_ATTEMPT { Ok(()) } else { write!(f, "/{attempt}") }
     }
 }
 
@@ -203,8 +150,8 @@ mod tests {
             ),
         ];
         for (step, text) in texts {
-            assert_eq!(Reference::new(payment, step).to_string(), text);
-            assert!(text.len() <= LEN_MAX);
+            assert_eq!(NamedCall::first(payment, step).to_string(), text);
+            assert!(text.len() <= 64);
         }
     }
 
@@ -214,18 +161,18 @@ mod tests {
         let refund = PaymentStep::Refund(RefundId::from_raw(payment.raw()));
         for step in [PaymentStep::Authorize, PaymentStep::Capture, PaymentStep::Void, PaymentStep::Reverse, refund] {
             for attempt in [1, 2, u32::MAX] {
-                let text = Reference::of_attempt(payment, step, attempt).into_text();
-                assert_eq!(text.parse(), Ok(NamedCall::Payment { payment, step, attempt }), "{text}");
+                let named = NamedCall::Payment { payment, step, attempt };
+                assert_eq!(named.to_string().parse(), Ok(named));
             }
         }
         let payout = PayoutId::from_raw(payment.raw());
-        let text = Reference::of_payout(payout).into_text();
+        let text = NamedCall::Payout(payout).to_string();
         assert_eq!(
             (text.as_str(), text.parse()),
             ("pyo_01h2e8kqvbfwea724h75qc655w/pay", Ok(NamedCall::Payout(payout)))
         );
         let dispute = DisputeId::from_raw(payment.raw());
-        let text = Reference::of_evidence(dispute).into_text();
+        let text = NamedCall::Evidence(dispute).to_string();
         assert_eq!(text.parse(), Ok(NamedCall::Evidence(dispute)), "{text}");
         for text in [format!("{payout}"), format!("{payout}/"), format!("{payout}/pay/2"), format!("{payment}/pay")] {
             assert_eq!(text.parse::<NamedCall>(), Err(UnknownReference), "{text}");
@@ -239,9 +186,10 @@ mod tests {
     #[test]
     fn a_further_attempt_has_a_reference_of_its_own() {
         let payment: PaymentId = "pay_01h2e8kqvbfwea724h75qc655w".parse().expect("an id");
-        let text = Reference::of_attempt(payment, PaymentStep::Reverse, u32::MAX).into_text();
+        let text = NamedCall::Payment { payment, step: PaymentStep::Reverse, attempt: u32::MAX }.to_string();
         assert_eq!(text, "pay_01h2e8kqvbfwea724h75qc655w/reverse/4294967295");
-        assert!(text.len() <= LEN_MAX);
-        assert_eq!(Reference::of_attempt(payment, PaymentStep::Void, 1), Reference::new(payment, PaymentStep::Void));
+        assert!(text.len() <= 64);
+        let first = NamedCall::first(payment, PaymentStep::Void);
+        assert_eq!(first, NamedCall::Payment { payment, step: PaymentStep::Void, attempt: 1 });
     }
 }

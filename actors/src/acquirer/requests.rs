@@ -5,7 +5,7 @@ use std::fmt;
 use till_domain::address_secret::AddressSecret;
 use till_domain::card::CardExpiry;
 use till_domain::checkout::Locale;
-use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId, SessionId};
+use till_domain::ids::{MerchantId, PaymentId, SessionId};
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
 use till_domain::preparation::Preparation;
@@ -14,7 +14,7 @@ use till_domain::text::{Email, Evidence, ExternalId};
 use till_domain::time::Millis;
 use till_storage::vault::CardNumber;
 
-use super::reference::Reference;
+use super::reference::NamedCall;
 use super::security_codes::SecurityCode;
 
 /// A call to an acquirer. What it asks for depends on what is recorded, and on no clock, so that a repetition asks for
@@ -42,7 +42,7 @@ pub enum AcquirerCall {
 impl AcquirerCall {
     /// Till's reference of the call.
     #[must_use]
-    pub const fn reference(&self) -> &Reference {
+    pub const fn reference(&self) -> NamedCall {
         self.reference_and_merchant().0
     }
 
@@ -52,15 +52,15 @@ impl AcquirerCall {
         self.reference_and_merchant().1
     }
 
-    const fn reference_and_merchant(&self) -> (&Reference, MerchantId) {
+    const fn reference_and_merchant(&self) -> (NamedCall, MerchantId) {
         match self {
-            AcquirerCall::Authorize(request) => (&request.reference, request.merchant),
-            AcquirerCall::Cancel(request) => (&request.reference, request.merchant),
+            AcquirerCall::Authorize(request) => (request.reference, request.merchant),
+            AcquirerCall::Cancel(request) => (request.reference, request.merchant),
             AcquirerCall::Capture(request) | AcquirerCall::Void(request) | AcquirerCall::Refund(request) => {
-                (&request.reference, request.merchant)
+                (request.reference, request.merchant)
             }
-            AcquirerCall::Payout(request) => (&request.reference, request.merchant),
-            AcquirerCall::Evidence(request) => (&request.reference, request.merchant),
+            AcquirerCall::Payout(request) => (request.reference, request.merchant),
+            AcquirerCall::Evidence(request) => (request.reference, request.merchant),
         }
     }
 }
@@ -69,7 +69,7 @@ impl AcquirerCall {
 #[derive(Debug)]
 pub struct AuthorizeRequest {
     /// Till's reference of the call.
-    pub reference: Reference,
+    pub reference: NamedCall,
     /// The merchant of the payment.
     pub merchant: MerchantId,
     /// The payment.
@@ -115,9 +115,7 @@ impl fmt::Display for ReturnPath {
 #[derive(Debug, Clone)]
 pub struct CancelRequest {
     /// Till's reference of the call.
-    pub reference: Reference,
-    /// Till's reference of the authorization.
-    pub authorization: Reference,
+    pub reference: NamedCall,
     /// The merchant of the payment.
     pub merchant: MerchantId,
     /// The payment.
@@ -164,7 +162,7 @@ pub enum Instrument {
 #[derive(Debug, Clone)]
 pub struct FollowUpRequest {
     /// Till's reference of the call.
-    pub reference: Reference,
+    pub reference: NamedCall,
     /// The acquirer's own reference of the authorization.
     pub acquirer_reference: String,
     /// The merchant of the payment.
@@ -180,11 +178,9 @@ pub struct FollowUpRequest {
 #[derive(Debug, Clone)]
 pub struct PayoutRequest {
     /// Till's reference of the call.
-    pub reference: Reference,
+    pub reference: NamedCall,
     /// The merchant that is paid.
     pub merchant: MerchantId,
-    /// The payout.
-    pub payout: PayoutId,
     /// The amount.
     pub money: Money,
 }
@@ -193,13 +189,11 @@ pub struct PayoutRequest {
 #[derive(Debug, Clone)]
 pub struct EvidenceRequest {
     /// Till's reference of the call.
-    pub reference: Reference,
+    pub reference: NamedCall,
     /// The acquirer's own reference of the authorization whose money is in dispute.
     pub acquirer_reference: String,
     /// The merchant of the payment.
     pub merchant: MerchantId,
-    /// The dispute.
-    pub dispute: DisputeId,
     /// The merchant's words.
     pub evidence: Evidence,
 }

@@ -71,7 +71,7 @@ impl AcquirerCaller {
         }
         let (name, acquirer) = (open.acquirer().name(), &*self.acquirer(merchant, open.acquirer())?);
         let asked = AskedAcquirer { caller: self, acquirer, name, permit: None };
-        match asked.look_up(planned.name, &planned.call).await {
+        match asked.look_up(&planned.call).await {
             Ok(LookedUp::Found(answer)) => Ok(Some(answer)),
             Ok(LookedUp::NotDone) | Err(_) => Ok(None),
         }
@@ -98,17 +98,17 @@ impl AcquirerCaller {
 }
 
 impl AskedAcquirer<'_> {
-    pub(super) async fn prepare(&self, name: NamedCall, call: &AcquirerCall) -> Result<Prepared, AcquirerUnavailable> {
-        self.ask(name, CallWord::Prepare, self.caller.times.call, self.acquirer.prepare(call)).await
+    pub(super) async fn prepare(&self, call: &AcquirerCall) -> Result<Prepared, AcquirerUnavailable> {
+        self.ask(call.reference(), CallWord::Prepare, self.caller.times.call, self.acquirer.prepare(call)).await
     }
 
-    pub(super) async fn act(&self, name: NamedCall, call: AcquirerCall) -> Result<CallAnswer, AcquirerUnavailable> {
-        let word = CallWord::from(&call);
+    pub(super) async fn act(&self, call: AcquirerCall) -> Result<CallAnswer, AcquirerUnavailable> {
+        let (name, word) = (call.reference(), CallWord::from(&call));
         self.ask(name, word, self.caller.times.call, self.acquirer.act(call)).await
     }
 
-    pub(super) async fn look_up(&self, name: NamedCall, call: &AcquirerCall) -> Result<LookedUp, AcquirerUnavailable> {
-        self.ask(name, CallWord::LookUp, self.caller.times.look_up, self.acquirer.look_up(call)).await
+    pub(super) async fn look_up(&self, call: &AcquirerCall) -> Result<LookedUp, AcquirerUnavailable> {
+        self.ask(call.reference(), CallWord::LookUp, self.caller.times.look_up, self.acquirer.look_up(call)).await
     }
 
     /// The answer, unless it takes too long.
@@ -131,7 +131,7 @@ impl AskedAcquirer<'_> {
             && error.outcome == UnansweredOutcome::Mismatch
         {
             self.caller.statistics.count_mismatch();
-            tracing::error!(acquirer = self.name.name(), reference = %name.reference(), call = word.name(),
+            tracing::error!(acquirer = self.name.name(), reference = %name, call = word.name(),
                 reason = error.reason, "an acquirer's answer is about something else: call the acquirer");
         }
         answer

@@ -100,8 +100,7 @@ impl BackgroundWork for EffectRunner {
                     Some(MadeCall::Unanswered(_) | MadeCall::AwaitsCustomer) | None => None,
                 };
                 if last.is_none() {
-                    let reference = name.reference();
-                    tracing::info!(merchant_id = %merchant, %reference, "a call is pending at the acquirer");
+                    tracing::info!(merchant_id = %merchant, reference = %name, "a call is pending at the acquirer");
                 }
                 let next = self.caller.times.next_pending(last);
                 self.made_calls().note(key, name, Some(MadeCall::Pending(next)));
@@ -141,7 +140,8 @@ impl EffectRunner {
         open: &OpenRows,
     ) -> Result<(NamedCall, Judged), NoResult> {
         let (kind, planned) = plan(&self.caller.sources, key.0, open)?;
-        let PlannedCall { name, call, unless_made, may_await_decision: _ } = planned;
+        let PlannedCall { call, unless_made, may_await_decision: _ } = planned;
+        let name = call.reference();
         let made = self.made_calls().find(key, name);
         let judge = |answer| {
             let unfit = || NoResult::Unanswered("its answer is not one to this call".to_owned());
@@ -149,12 +149,12 @@ impl EffectRunner {
         };
         if unless_made.is_none()
             && let Some((payment, false)) = open.authorized()
-            && let Some(judged) = self.prepare(asked, &call, key, (name, payment.id)).await?
+            && let Some(judged) = self.prepare(asked, &call, key, payment.id).await?
         {
             return Ok((name, judged));
         }
         if made.is_some() || unless_made.is_some() {
-            if let LookedUp::Found(answer) = asked.look_up(name, &call).await? {
+            if let LookedUp::Found(answer) = asked.look_up(&call).await? {
                 return judge(answer);
             }
             if self.may_be_on_its_way(asked.acquirer, made) {
@@ -163,7 +163,7 @@ impl EffectRunner {
         }
         match unless_made {
             Some(command) => Ok((name, Judged::Ended(command))),
-            None => judge(self.act(asked, call, key, name, made).await?),
+            None => judge(self.act(asked, call, key, made).await?),
         }
     }
 
@@ -174,9 +174,9 @@ impl EffectRunner {
         asked: &AskedAcquirer<'_>,
         call: &AcquirerCall,
         key: (MerchantId, OpenCall),
-        (name, payment_id): (NamedCall, PaymentId),
+        payment_id: PaymentId,
     ) -> Result<Option<Judged>, NoResult> {
-        let prepared = asked.prepare(name, call).await;
+        let prepared = asked.prepare(call).await;
         if !matches!(prepared, Ok(Prepared::Nothing)) {
             self.made_calls().forget(key);
         }
@@ -205,12 +205,12 @@ impl EffectRunner {
         asked: &AskedAcquirer<'_>,
         call: AcquirerCall,
         key: (MerchantId, OpenCall),
-        name: NamedCall,
         before: Option<MadeCall>,
     ) -> Result<CallAnswer, NoResult> {
+        let name = call.reference();
         let note = |made| self.made_calls().note(key, name, made);
         note(Some(MadeCall::Unanswered(Instant::now())));
-        let answer = asked.act(name, call).await;
+        let answer = asked.act(call).await;
         match answer.as_ref().map_err(|error| error.outcome) {
             Ok(_) => {}
             Err(UnansweredOutcome::Unknown | UnansweredOutcome::Mismatch) => {

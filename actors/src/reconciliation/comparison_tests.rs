@@ -13,7 +13,7 @@ use till_domain::session::Instrument;
 use till_domain::text::ReturnUrl;
 
 use super::*;
-use crate::acquirer::Reference;
+use crate::acquirer::NamedCall;
 use crate::reconciliation::Compared;
 
 const ACCOUNT: AcquirerRef = AcquirerRef::Account(AcquirerName::Stripe, AcquirerId::from_bytes([9; 16]));
@@ -101,7 +101,7 @@ fn listed(step: PaymentStep, amount_minor: i64) -> BalanceChange {
         at: NOON,
         source: Some("ch_1".to_owned()),
         payment: Some("pi_1".to_owned()),
-        reference: Some(Reference::new(PAYMENT, step).into_text()),
+        reference: Some(NamedCall::first(PAYMENT, step).to_string()),
     }
 }
 

@@ -230,7 +230,7 @@ fn with_capture(form: Form, capture: CaptureMode) -> Form {
 }
 
 fn with_references(form: Form, member: &str, request: &AuthorizeRequest) -> Form {
-    form.with(&format!("{member}[till_reference]"), request.reference.as_str())
+    form.with(&format!("{member}[till_reference]"), &request.reference.to_string())
         .with(&format!("{member}[till_payment]"), &request.payment.to_string())
 }
 

@@ -27,12 +27,14 @@ pub(crate) enum HoldChange {
 pub(crate) struct FollowUpCall<'a> {
     api: &'a Api,
     request: &'a FollowUpRequest,
+    reference: String,
     expected: Expected,
 }
 
 impl<'a> FollowUpCall<'a> {
     pub(crate) fn of(api: &'a Api, request: &'a FollowUpRequest) -> FollowUpCall<'a> {
-        FollowUpCall { api, request, expected: Expected::payment(request.payment, request.money, api.mode) }
+        let expected = Expected::payment(request.payment, request.money, api.mode);
+        FollowUpCall { api, request, reference: request.reference.to_string(), expected }
     }
 
     /// Changes the hold of a payment.
@@ -62,9 +64,9 @@ impl<'a> FollowUpCall<'a> {
         let form = Form::new()
             .with("payment_intent", &self.request.acquirer_reference)
             .with("amount", &self.request.money.amount.get().to_string())
-            .with("metadata[till_reference]", self.request.reference.as_str())
+            .with("metadata[till_reference]", &self.reference)
             .with("metadata[till_payment]", &self.request.payment.to_string());
-        for key in keys(self.request.reference.as_str()) {
+        for key in keys(&self.reference) {
             let made = self.api.call::<RefundObject>(REFUNDS, Some(&form), Some(&key)).await;
             if !matches!(made, Err(NoObject::KeyIsUsed)) {
                 let made = made.and_then(|refund| Ok(LookedUp::Found(self.refund_answer(&refund)?)));
@@ -99,13 +101,12 @@ impl<'a> FollowUpCall<'a> {
     fn own_of<'p>(&self, page: &'p Page<RefundObject>) -> Result<Option<&'p RefundObject>, AcquirerUnavailable> {
         for refund in &page.data {
             let Some(reference) = refund.reference() else { continue };
-            if reference == self.request.reference.as_str() {
+            if reference == self.reference {
                 return Ok(Some(refund));
             }
-            let named = reference.parse::<NamedCall>();
             let is_of_payment =
-                matches!(named, Ok(NamedCall::Payment { payment, .. }) if payment == self.request.payment);
-            same(is_of_payment, "reference")?;
+                |named| matches!(named, NamedCall::Payment { payment, .. } if payment == self.request.payment);
+            same(reference.parse().is_ok_and(is_of_payment), "reference")?;
         }
         Ok(None)
     }
@@ -113,7 +114,7 @@ impl<'a> FollowUpCall<'a> {
     fn refund_answer(&self, refund: &RefundObject) -> Result<CallAnswer, AcquirerUnavailable> {
         let money = self.request.money;
         same(refund.currency.eq_ignore_ascii_case(money.currency.code()), "currency")?;
-        same(refund.reference() == Some(self.request.reference.as_str()), "reference")?;
+        same(refund.reference() == Some(&self.reference), "reference")?;
         same(refund.payment_intent.as_deref() == Some(self.request.acquirer_reference.as_str()), "payment")?;
         same(refund.amount == money.amount.get(), "amount")?;
         Ok(match refund.status.as_str() {

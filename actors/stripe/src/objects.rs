@@ -2,7 +2,7 @@
 //! type, makes the whole answer unclear; a word that is not known is `Other`, which decides nothing.
 
 use serde::Deserialize;
-use till_actors::acquirer::{AcquirerUnavailable, PaymentStep, Reference};
+use till_actors::acquirer::{AcquirerUnavailable, NamedCall, PaymentStep};
 use till_domain::acquirer::AccountMode;
 use till_domain::ids::PaymentId;
 use till_domain::money::Money;
@@ -208,7 +208,7 @@ pub(crate) struct Expected {
 impl Expected {
     /// The authorization of a payment.
     pub(crate) fn payment(payment: PaymentId, money: Money, mode: AccountMode) -> Expected {
-        let reference = Reference::new(payment, PaymentStep::Authorize).into_text();
+        let reference = NamedCall::first(payment, PaymentStep::Authorize).to_string();
         Expected { reference, money, mode }
     }
 

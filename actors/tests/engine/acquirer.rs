@@ -341,7 +341,7 @@ impl Acquirer for ScriptedAcquirer {
         if script.unanswered_merchant == Some(call.merchant()) {
             return Box::pin(async { Err(lost()) });
         }
-        match script.evidence.get(call.reference().as_str()).cloned() {
+        match script.evidence.get(&call.reference().to_string()).cloned() {
             Some(answer) => Box::pin(async { Ok(LookedUp::Found(answer)) }),
             None if is_made => self.sandbox.look_up(call),
             None => Box::pin(async { Ok(LookedUp::NotDone) }),

@@ -1,6 +1,6 @@
 //! While nothing crashes or times out, the acquirer is called once for each effect.
 
-use till_actors::acquirer::{PaymentStep, Reference};
+use till_actors::acquirer::{NamedCall, PaymentStep};
 use till_domain::command::{Caller, CapturePayment, Command, RefundPayment};
 use till_domain::event::Answer;
 use till_domain::ids::{PaymentId, RefundId};
@@ -59,7 +59,7 @@ impl NextOperation {
 
     /// The calls to the acquirer after the authorization.
     fn calls(self, payment: PaymentId, refunds: &[RefundId]) -> Vec<String> {
-        let call = |name: &str, step| format!("{name} as {}", Reference::new(payment, step));
+        let call = |name: &str, step| format!("{name} as {}", NamedCall::first(payment, step));
         match self {
             NextOperation::Nothing => Vec::new(),
             NextOperation::Capture => vec![call("capture", PaymentStep::Capture)],
@@ -108,7 +108,7 @@ async fn each_effect_is_one_call_to_the_acquirer_even_after_a_restart() {
     let mut payments = Vec::new();
     for operation in NextOperation::all() {
         let payment = authorized(&world, &shop, operation).await;
-        expected.push(format!("authorize as {}", Reference::new(payment, PaymentStep::Authorize)));
+        expected.push(format!("authorize as {}", NamedCall::first(payment, PaymentStep::Authorize)));
         payments.push((operation, payment));
     }
     for (operation, payment) in payments {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
-use till_actors::acquirer::{Instrument, Reference};
+use till_actors::acquirer::{Instrument, NamedCall};
 use till_domain::card::CardExpiry;
 use till_domain::command::RequiredAction;
 use till_domain::customer_action::CustomerStep;
@@ -59,7 +59,7 @@ async fn check(script: ScriptHandle) {
             let acted = sandbox.act_on_page(action_id(required), ActionOutcome::Succeed);
             Box::pin(async move { acted.await.map(|_| ()) })
         },
-        end_refund: &|reference: Reference| {
+        end_refund: &|reference: NamedCall| {
             let ended = sandbox.end_pending(merchant, reference, PendingEnd::Completed);
             Box::pin(async move { ended.await.map(|_| ()) })
         },

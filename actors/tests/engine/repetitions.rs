@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use till_actors::acquirer::{PaymentStep, Reference};
+use till_actors::acquirer::{NamedCall, PaymentStep};
 use till_actors::{CallTimes, DecidedCalls, OpenEffects, call_kinds};
 use till_domain::card::TokenUsage;
 use till_domain::command::{Caller, CapturePayment, ChallengeDispute, Command, OpenDispute, RefundPayment, SendPayout};
@@ -251,7 +251,7 @@ async fn a_pending_call_is_looked_up_after_a_minute_then_after_twice_as_long() {
     assert_eq!(acts(&world).len(), 2, "{:?}", world.script.calls_made());
     let open = world.engine.open_effects();
     assert_eq!((open.count, open.awaiting_customers, open.of(DecidedCalls::Refunds).count), (1, 0, 1));
-    let reference = Reference::new(payment, PaymentStep::Refund(refund));
+    let reference = NamedCall::first(payment, PaymentStep::Refund(refund));
     assert_eq!(world.sandbox.end_pending(shop.merchant_id, reference, PendingEnd::Completed).await, Ok(true));
     eventually("its end is sent", || world.engine.open_effects() == OpenEffects::default()).await;
     assert_eq!(world.find::<Refunds>(&shop, refund).map(|refund| refund.status), Some(RefundStatus::Successful));

@@ -4,7 +4,7 @@
 
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerCall, AcquirerUnavailable, ApprovedAuthorization, AuthorizeRequest, CallAnswer,
-    CallDone, CancelRequest, FollowUpRequest, Instrument, LookedUp, PaymentStep, PayoutRequest, Prepared, Reference,
+    CallDone, CancelRequest, FollowUpRequest, Instrument, LookedUp, NamedCall, PaymentStep, PayoutRequest, Prepared,
     ReturnPath, UnansweredOutcome,
 };
 use till_domain::address_secret::AddressSecret;
@@ -36,7 +36,7 @@ pub(crate) struct Conformance<'a> {
     /// Acts as the customer is asked to, with success.
     pub(crate) act: &'a dyn Fn(&RequiredAction) -> AcquirerAnswer<'static, ()>,
     /// Ends a pending refund with success.
-    pub(crate) end_refund: &'a dyn Fn(Reference) -> AcquirerAnswer<'static, ()>,
+    pub(crate) end_refund: &'a dyn Fn(NamedCall) -> AcquirerAnswer<'static, ()>,
     /// False for an acquirer that pays out by a schedule of its own.
     pub(crate) pays_out: bool,
     /// Lets the next call go wrong; false when the acquirer cannot play that.
@@ -185,8 +185,8 @@ impl Conformance<'_> {
 
     async fn check_payout(&self) -> Result<(), Unmet> {
         let payout = PayoutId::from_raw((self.new_payment)().raw());
-        let (reference, merchant, money) = (Reference::of_payout(payout), self.merchant, self.money);
-        let call = || AcquirerCall::Payout(PayoutRequest { reference: reference.clone(), merchant, payout, money });
+        let (reference, merchant, money) = (NamedCall::Payout(payout), self.merchant, self.money);
+        let call = || AcquirerCall::Payout(PayoutRequest { reference, merchant, money });
         self.expect_not_done(&call()).await?;
         let answer = self.make(call()).await?;
         require("a payout is paid", is_moved(&answer), &answer)?;
@@ -228,7 +228,7 @@ impl Conformance<'_> {
         for _ in 0..3 {
             self.expect_found(&refund(), answer.clone()).await?;
         }
-        (self.end_refund)(Reference::new(payment, step)).await?;
+        (self.end_refund)(NamedCall::first(payment, step)).await?;
         let found = self.look_up(&refund()).await?;
         let is_done = matches!(&found, LookedUp::Found(answer) if is_moved(answer));
         require("a pending refund is found as done once it has ended", is_done, &found)
@@ -293,7 +293,7 @@ impl Conformance<'_> {
     }
 
     fn follow_up(&self, payment: PaymentId, step: PaymentStep, own: &str, money: Money) -> FollowUpRequest {
-        let reference = Reference::new(payment, step);
+        let reference = NamedCall::first(payment, step);
         FollowUpRequest { reference, acquirer_reference: own.to_owned(), merchant: self.merchant, payment, money }
     }
 }
@@ -312,7 +312,7 @@ impl Authorization<'_> {
         let (payment, &Conformance { merchant, money, .. }) = (self.payment, self.conformance);
         let secret = AddressSecret::from_bytes(payment.raw().to_bytes());
         AcquirerCall::Authorize(AuthorizeRequest {
-            reference: Reference::new(payment, PaymentStep::Authorize),
+            reference: NamedCall::first(payment, PaymentStep::Authorize),
             merchant,
             payment,
             money,
@@ -328,8 +328,7 @@ impl Authorization<'_> {
 
     fn cancel(&self) -> AcquirerCall {
         AcquirerCall::Cancel(CancelRequest {
-            reference: Reference::new(self.payment, PaymentStep::Cancel),
-            authorization: Reference::new(self.payment, PaymentStep::Authorize),
+            reference: NamedCall::first(self.payment, PaymentStep::Cancel),
             merchant: self.conformance.merchant,
             payment: self.payment,
             money: self.conformance.money,

@@ -1,6 +1,6 @@
 //! `POST /admin/complete-payout`, `POST /admin/fail-payout`
 
-use till_actors::acquirer::Reference;
+use till_actors::acquirer::NamedCall;
 use till_domain::command::PendingObject;
 use till_domain::ids::{MerchantId, PayoutId};
 use till_domain::payout::{Payout, PayoutStatus};
@@ -55,6 +55,6 @@ fn pending_view(payout: &Payout) -> PendingView {
         PayoutStatus::Successful => Some(PendingEnd::Completed),
         PayoutStatus::Failed => Some(PendingEnd::Failed),
     };
-    let (object, reference) = (PendingObject::Payout(payout.id), Reference::of_payout(payout.id));
+    let (object, reference) = (PendingObject::Payout(payout.id), NamedCall::Payout(payout.id));
     PendingView { noun: "payout", object, reference, status: payout.status.name(), end }
 }

@@ -2,7 +2,7 @@
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
-use till_actors::acquirer::Reference;
+use till_actors::acquirer::NamedCall;
 use till_domain::command::{Command, PendingObject};
 use till_domain::ids::MerchantId;
 use till_domain::refusal::Refusal;
@@ -27,7 +27,7 @@ pub(super) struct PendingView {
     /// The kind in messages.
     pub(super) noun: &'static str,
     pub(super) object: PendingObject,
-    pub(super) reference: Reference,
+    pub(super) reference: NamedCall,
     pub(super) status: &'static str,
     /// The recorded end; none while it is pending.
     pub(super) end: Option<PendingEnd>,
@@ -85,7 +85,7 @@ impl PendingView {
         merchant_id: MerchantId,
         end: PendingEnd,
     ) -> Result<bool, ApiError> {
-        service.sandbox().end_pending(merchant_id, self.reference.clone(), end).await.map_err(|error| {
+        service.sandbox().end_pending(merchant_id, self.reference, end).await.map_err(|error| {
             tracing::warn!(%error, "the sandbox did not end a {}", self.noun);
             ApiError::unavailable(CallEffect::Unknown, RETRY_AFTER_SECONDS).with_cause(error.to_string())
         })

@@ -1,6 +1,6 @@
 //! `POST /admin/complete-refund`, `POST /admin/fail-refund`
 
-use till_actors::acquirer::{PaymentStep, Reference};
+use till_actors::acquirer::{NamedCall, PaymentStep};
 use till_domain::command::PendingObject;
 use till_domain::ids::{MerchantId, RefundId};
 use till_domain::records::Refunds;
@@ -56,6 +56,6 @@ fn pending_view(refund: &Refund) -> PendingView {
         RefundStatus::Failed => Some(PendingEnd::Failed),
     };
     let (object, reference) =
-        (PendingObject::Refund(refund.id), Reference::new(refund.payment_id, PaymentStep::Refund(refund.id)));
+        (PendingObject::Refund(refund.id), NamedCall::first(refund.payment_id, PaymentStep::Refund(refund.id)));
     PendingView { noun: "refund", object, reference, status: refund.status.name(), end }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use till_actors::acquirer::{PaymentStep, Reference};
+use till_actors::acquirer::{NamedCall, PaymentStep};
 use till_domain::failure::FailureCode;
 use till_domain::ids::PaymentId;
 use till_domain::money::Money;
@@ -73,7 +73,7 @@ impl ActionId {
     /// The reference of the line that an action with this id would be in.
     pub(crate) fn authorization(self) -> String {
         let payment = self.0.first_chunk().copied().map(PaymentId::from_bytes).expect("an id has 32 bytes");
-        Reference::new(payment, PaymentStep::Authorize).into_text()
+        NamedCall::first(payment, PaymentStep::Authorize).to_string()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use till_actors::acquirer::{NamedCall, PaymentStep, Reference};
+use till_actors::acquirer::{NamedCall, PaymentStep};
 use till_domain::acquirer::AcquirerRef;
 use till_domain::command::AuthenticationResult;
 use till_domain::customer_action::{Authentication, AuthenticationStatus};
@@ -87,7 +87,7 @@ fn line_of_payout(merchant: MerchantId, payout: &Payout) -> Option<BookLine> {
         PayoutStatus::Failed => PayoutOutcome::Declined(payout.failure.as_ref()?.code),
     };
     Some(BookLine {
-        reference: Reference::of_payout(payout.id).into_text(),
+        reference: NamedCall::Payout(payout.id).to_string(),
         merchant,
         payment: None,
         money: payout.money,
@@ -227,7 +227,7 @@ fn lines_of(merchant: MerchantId, payment: &Payment) -> Vec<BookLine> {
     };
     let given_back = given_back(payment).map(|(what, step)| {
         let operation = BookOperation::FollowUp { what, authorization: reference.clone(), declined: None };
-        line(Reference::new(payment.id, step).into_text(), operation)
+        line(NamedCall::first(payment.id, step).to_string(), operation)
     });
     let authentication = payment.authentication.and_then(|Authentication { flow, status, eci, version, at: _ }| {
         (status != AuthenticationStatus::Challenged).then_some(AuthenticationResult { flow, status, eci, version })

@@ -24,12 +24,12 @@ impl CallKind for Authorize {
     fn plan(&self, sources: &CallSources, merchant: MerchantId, open: &OpenRows) -> Planned {
         let Some((payment, is_prepared)) = open.authorized() else { return Ok(None) };
         let prepared = if is_prepared { sources.preparation(merchant, payment.id)? } else { None };
-        let (name, session) = (NamedCall::first(payment.id, PaymentStep::Authorize), payment.session_id);
+        let (reference, session) = (NamedCall::first(payment.id, PaymentStep::Authorize), payment.session_id);
         let instrument = instrument(sources, merchant, payment)?;
         let unless_made = instrument.is_none().then(|| Command::RecordAuthorization(payment.id, card_gone()));
         let secret = sources.keyring.address_secret(merchant, AddressKind::Return, session.to_raw());
         let call = AcquirerCall::Authorize(AuthorizeRequest {
-            reference: name.reference(),
+            reference,
             merchant,
             payment: payment.id,
             money: payment.money,
@@ -41,7 +41,7 @@ impl CallKind for Authorize {
             created_at: payment.created_at,
             prepared,
         });
-        Ok(Some(PlannedCall { name, call, unless_made, may_await_decision: payment.open_action_until().is_some() }))
+        Ok(Some(PlannedCall { call, unless_made, may_await_decision: payment.open_action_until().is_some() }))
     }
 
     fn judge(&self, _: MerchantId, name: NamedCall, answer: CallAnswer) -> Option<Judged> {

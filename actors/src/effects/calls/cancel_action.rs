@@ -7,7 +7,7 @@ use till_domain::payment::PaymentStatus;
 
 use super::kind::{CallKind, Judged, Planned, PlannedCall};
 use super::sources::{CallSources, OpenRows};
-use crate::acquirer::{AcquirerCall, CallAnswer, CallDone, CancelRequest, NamedCall, PaymentStep, Reference};
+use crate::acquirer::{AcquirerCall, CallAnswer, CallDone, CancelRequest, NamedCall, PaymentStep};
 
 /// Calls of this kind.
 pub(super) struct CancelAction;
@@ -15,17 +15,15 @@ pub(super) struct CancelAction;
 impl CallKind for CancelAction {
     fn plan(&self, sources: &CallSources, merchant: MerchantId, open: &OpenRows) -> Planned {
         let Some(payment) = open.payment_for(EffectKind::CancelAction) else { return Ok(None) };
-        let name = NamedCall::first(payment.id, PaymentStep::Cancel);
         let request = CancelRequest {
-            reference: name.reference(),
-            authorization: Reference::new(payment.id, PaymentStep::Authorize),
+            reference: NamedCall::first(payment.id, PaymentStep::Cancel),
             merchant,
             payment: payment.id,
             money: payment.money,
             deadline_passed: payment.status == PaymentStatus::Expired,
             prepared: sources.preparation(merchant, payment.id)?,
         };
-        Ok(Some(PlannedCall::new(name, AcquirerCall::Cancel(request))))
+        Ok(Some(PlannedCall::new(AcquirerCall::Cancel(request))))
     }
 
     fn judge(&self, _: MerchantId, name: NamedCall, answer: CallAnswer) -> Option<Judged> {

@@ -13,15 +13,14 @@ pub(super) struct SubmitEvidence;
 impl CallKind for SubmitEvidence {
     fn plan(&self, _: &CallSources, merchant: MerchantId, open: &OpenRows) -> Planned {
         let OpenRows::Evidence(dispute, payment) = open else { return Ok(None) };
-        let (name, authorization) = (NamedCall::Evidence(dispute.id), payment.authorization.as_ref());
+        let authorization = payment.authorization.as_ref();
         let request = EvidenceRequest {
-            reference: name.reference(),
+            reference: NamedCall::Evidence(dispute.id),
             acquirer_reference: authorization.ok_or_else(|| missing("authorization"))?.acquirer_reference.clone(),
             merchant,
-            dispute: dispute.id,
             evidence: dispute.evidence.clone().ok_or_else(|| missing("evidence"))?,
         };
-        Ok(Some(PlannedCall::new(name, AcquirerCall::Evidence(request))))
+        Ok(Some(PlannedCall::new(AcquirerCall::Evidence(request))))
     }
 
     fn judge(&self, _: MerchantId, name: NamedCall, answer: CallAnswer) -> Option<Judged> {

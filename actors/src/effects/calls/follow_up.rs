@@ -13,12 +13,12 @@ use crate::acquirer::{CallAnswer, CallDone, FollowUpRequest, NamedCall};
 pub(super) fn follow_up(
     merchant: MerchantId,
     payment: &Payment,
-    name: NamedCall,
+    reference: NamedCall,
     amount: AmountMinor,
 ) -> Result<FollowUpRequest, NoResult> {
     let authorization = payment.authorization.as_ref().ok_or_else(|| missing("authorization"))?;
     Ok(FollowUpRequest {
-        reference: name.reference(),
+        reference,
         acquirer_reference: authorization.acquirer_reference.clone(),
         merchant,
         payment: payment.id,

@@ -24,8 +24,8 @@ impl CallKind for GiveBack {
             GiveBack::Captured => (EffectKind::RefundLate, PaymentStep::Reverse, AcquirerCall::Refund),
         };
         let Some(payment) = open.payment_for(kind) else { return Ok(None) };
-        let name = NamedCall::first(payment.id, step);
-        Ok(Some(PlannedCall::new(name, call(follow_up(merchant, payment, name, payment.money.amount)?))))
+        let reference = NamedCall::first(payment.id, step);
+        Ok(Some(PlannedCall::new(call(follow_up(merchant, payment, reference, payment.money.amount)?))))
     }
 
     fn judge(&self, merchant_id: MerchantId, name: NamedCall, answer: CallAnswer) -> Option<Judged> {

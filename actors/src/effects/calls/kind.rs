@@ -20,7 +20,6 @@ pub(crate) type Planned = Result<Option<PlannedCall>, NoResult>;
 
 /// A call, ready to be made or looked up.
 pub(crate) struct PlannedCall {
-    pub(crate) name: NamedCall,
     pub(crate) call: AcquirerCall,
     /// Of a call that cannot be made any more: the command that records so, unless it was made before.
     pub(crate) unless_made: Option<Command>,
@@ -30,8 +29,8 @@ pub(crate) struct PlannedCall {
 
 impl PlannedCall {
     /// A call that can be made, and that ends by itself.
-    pub(super) const fn new(name: NamedCall, call: AcquirerCall) -> PlannedCall {
-        PlannedCall { name, call, unless_made: None, may_await_decision: false }
+    pub(super) const fn new(call: AcquirerCall) -> PlannedCall {
+        PlannedCall { call, unless_made: None, may_await_decision: false }
     }
 }
 

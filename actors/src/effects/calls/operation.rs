@@ -24,8 +24,8 @@ impl CallKind for PaymentOperation {
             OperationKind::Void => (PaymentStep::Void, AcquirerCall::Void),
             OperationKind::Reverse => (PaymentStep::Reverse, AcquirerCall::Refund),
         };
-        let name = NamedCall::Payment { payment: payment.id, step, attempt };
-        Ok(Some(PlannedCall::new(name, call(follow_up(merchant, payment, name, amount)?))))
+        let reference = NamedCall::Payment { payment: payment.id, step, attempt };
+        Ok(Some(PlannedCall::new(call(follow_up(merchant, payment, reference, amount)?))))
     }
 
     fn judge(&self, _: MerchantId, name: NamedCall, answer: CallAnswer) -> Option<Judged> {

@@ -14,10 +14,9 @@ pub(super) struct PayOut;
 impl CallKind for PayOut {
     fn plan(&self, _: &CallSources, merchant: MerchantId, open: &OpenRows) -> Planned {
         let OpenRows::Payout(payout) = open else { return Ok(None) };
-        let name = NamedCall::Payout(payout.id);
-        let request = PayoutRequest { reference: name.reference(), merchant, payout: payout.id, money: payout.money };
+        let request = PayoutRequest { reference: NamedCall::Payout(payout.id), merchant, money: payout.money };
         let call = AcquirerCall::Payout(request);
-        Ok(Some(PlannedCall { may_await_decision: true, ..PlannedCall::new(name, call) }))
+        Ok(Some(PlannedCall { may_await_decision: true, ..PlannedCall::new(call) }))
     }
 
     fn judge(&self, _: MerchantId, name: NamedCall, answer: CallAnswer) -> Option<Judged> {

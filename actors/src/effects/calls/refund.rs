@@ -18,9 +18,9 @@ impl CallKind for Refund {
         let OpenRows::Payment(effect, payment) = open else { return Ok(None) };
         let EffectKind::Refund(id) = effect.kind else { return Ok(None) };
         let refund = sources.reader(merchant).get::<Refunds>(id)?.ok_or_else(|| missing("refund"))?;
-        let name = NamedCall::first(payment.id, PaymentStep::Refund(id));
-        let call = AcquirerCall::Refund(follow_up(merchant, payment, name, refund.money.amount)?);
-        Ok(Some(PlannedCall { may_await_decision: true, ..PlannedCall::new(name, call) }))
+        let reference = NamedCall::first(payment.id, PaymentStep::Refund(id));
+        let call = AcquirerCall::Refund(follow_up(merchant, payment, reference, refund.money.amount)?);
+        Ok(Some(PlannedCall { may_await_decision: true, ..PlannedCall::new(call) }))
     }
 
     fn judge(&self, _: MerchantId, name: NamedCall, answer: CallAnswer) -> Option<Judged> {

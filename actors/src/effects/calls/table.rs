@@ -59,5 +59,5 @@ pub(crate) fn kind_of_late_answer(
     }
     let Some(open) = sources.open(merchant, name.open_call())? else { return Ok(None) };
     let (kind, planned) = plan(sources, merchant, &open)?;
-    Ok((planned.name == name).then_some(kind))
+    Ok((planned.call.reference() == name).then_some(kind))
 }

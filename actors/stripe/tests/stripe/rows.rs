@@ -3,7 +3,7 @@
 use serde_json::json;
 use till_actors::acquirer::{
     AcquirerCall, ApprovedAuthorization, Awaited, CallAnswer, CallDone, Connector, Instrument, ListedBalance, LookedUp,
-    Preparation, Prepared, Reference, UnansweredOutcome,
+    NamedCall, Preparation, Prepared, UnansweredOutcome,
 };
 use till_domain::acquirer::AccountMode;
 use till_domain::card::{CardAtAcquirer, CardExpiry, CardScheme};
@@ -67,7 +67,7 @@ async fn changes_of_the_balance_are_listed_with_our_references() {
     assert_eq!((page.changes.len(), &page.next), (2, &None));
     let [back, charge] = [&page.changes[0], &page.changes[1]];
     assert_eq!((back.amount_minor, back.fee_minor, back.kind.as_str()), (-100, 0, "refund"));
-    assert_eq!(back.reference, Some(Reference::new(payment.id, step).into_text()));
+    assert_eq!(back.reference, Some(NamedCall::first(payment.id, step).to_string()));
     assert_eq!(back.source, Some(refund));
     assert_eq!((charge.amount_minor, charge.fee_minor, charge.currency.as_str()), (20_000, 730, "THB"));
     assert_eq!(charge.reference, Some(format!("{}/authorize", payment.id)));
@@ -399,7 +399,7 @@ async fn a_refund_that_waits_is_pending_until_it_ends() {
             let refund = || payment.refund(step, &own, 100);
             assert_eq!(shop.act(refund()).await, CallAnswer::Pending(awaited));
             assert_eq!(shop.found(&refund()).await, CallAnswer::Pending(awaited));
-            shop.end_refund(&Reference::new(payment.id, step), status);
+            shop.end_refund(NamedCall::first(payment.id, step), status);
             let found = shop.found(&refund()).await;
             match code {
                 None => assert!(moved_reference(found).starts_with(prefix)),

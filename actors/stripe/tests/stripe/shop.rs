@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 use till_actors::acquirer::{
     Acquirer, AcquirerCall, AcquirerUnavailable, AuthorizeRequest, CallAnswer, CallDone, CancelRequest, Connector,
-    FollowUpRequest, Instrument, LookedUp, PaymentStep, Preparation, Prepared, Reference, ReturnPath,
+    FollowUpRequest, Instrument, LookedUp, NamedCall, PaymentStep, Preparation, Prepared, ReturnPath,
     UnansweredOutcome,
 };
 use till_actors::security_codes::SecurityCode;
@@ -184,9 +184,9 @@ impl Shop {
     }
 
     /// Ends a refund that waits.
-    pub(crate) fn end_refund(&self, reference: &Reference, status: &str) {
+    pub(crate) fn end_refund(&self, reference: NamedCall, status: &str) {
         let refunds = self.fake.ask("refunds");
-        let refund = refunds.iter().find(|refund| refund["reference"] == reference.as_str()).expect("it is there");
+        let refund = refunds.iter().find(|refund| refund["reference"] == reference.to_string()).expect("it is there");
         let id = refund["id"].as_str().expect("an id");
         self.fake.control("POST", &format!("refunds/{id}/end"), &json!({ "status": status }));
     }
@@ -210,7 +210,7 @@ pub(crate) struct Moved {
 impl Payment {
     pub(crate) fn authorize(&self) -> AcquirerCall {
         AcquirerCall::Authorize(AuthorizeRequest {
-            reference: Reference::new(self.id, PaymentStep::Authorize),
+            reference: NamedCall::first(self.id, PaymentStep::Authorize),
             merchant: MERCHANT,
             payment: self.id,
             money: thb(self.minor),
@@ -231,8 +231,7 @@ impl Payment {
 
     pub(crate) fn cancel(&self, deadline_passed: bool) -> AcquirerCall {
         AcquirerCall::Cancel(CancelRequest {
-            reference: Reference::new(self.id, PaymentStep::Cancel),
-            authorization: Reference::new(self.id, PaymentStep::Authorize),
+            reference: NamedCall::first(self.id, PaymentStep::Cancel),
             merchant: MERCHANT,
             payment: self.id,
             money: thb(self.minor),
@@ -243,7 +242,7 @@ impl Payment {
 
     pub(crate) fn follow_up(&self, step: PaymentStep, own: &str, minor: u64) -> FollowUpRequest {
         FollowUpRequest {
-            reference: Reference::new(self.id, step),
+            reference: NamedCall::first(self.id, step),
             acquirer_reference: own.to_owned(),
             merchant: MERCHANT,
             payment: self.id,
