@@ -2,6 +2,7 @@
 //! type, makes the whole answer unclear; a word that is not known is `Other`, which decides nothing.
 
 use serde::Deserialize;
+use serde_json::Value;
 use till_actors::acquirer::{AcquirerUnavailable, NamedCall, PaymentStep};
 use till_domain::acquirer::AccountMode;
 use till_domain::ids::PaymentId;
@@ -79,7 +80,9 @@ pub(crate) struct Intent {
     #[serde(default)]
     pub(crate) metadata: Metadata,
     pub(crate) status: IntentStatus,
-    pub(crate) next_action: Option<NextAction>,
+    /// What the customer is to do: its text is in the member of its kind.
+    #[serde(default)]
+    pub(crate) next_action: Value,
     pub(crate) last_payment_error: Option<ApiError>,
     pub(crate) latest_charge: Option<Charge>,
     pub(crate) cancellation_reason: Option<String>,
@@ -97,24 +100,6 @@ pub(crate) enum IntentStatus {
     Canceled,
     #[serde(other)]
     Other,
-}
-
-/// What the customer is to do: the member that its type names is there.
-#[derive(Deserialize)]
-pub(crate) struct NextAction {
-    pub(crate) redirect_to_url: Option<RedirectToUrl>,
-    pub(crate) promptpay_display_qr_code: Option<QrCode>,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct RedirectToUrl {
-    pub(crate) url: String,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct QrCode {
-    /// The text of the code.
-    pub(crate) data: String,
 }
 
 /// An attempt at a payment, and the money that it moved.
@@ -138,16 +123,9 @@ pub(crate) struct CardDetails {
     pub(crate) exp_year: u16,
     /// In Unix seconds.
     pub(crate) capture_before: Option<u64>,
-    pub(crate) three_d_secure: Option<ThreeDSecure>,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct ThreeDSecure {
-    pub(crate) authentication_flow: Option<String>,
-    pub(crate) electronic_commerce_indicator: Option<String>,
-    pub(crate) result: Option<String>,
-    pub(crate) result_reason: Option<String>,
-    pub(crate) version: Option<String>,
+    /// The words for its result.
+    #[serde(default)]
+    pub(crate) three_d_secure: Value,
 }
 
 /// Money that is given back.

@@ -1,5 +1,6 @@
 //! What the state of an intent says of its payment.
 
+use serde_json::Value;
 use till_actors::acquirer::{AcquirerUnavailable, ApprovedAuthorization, Awaited, CallAnswer, CallDone, LookedUp};
 use till_domain::card::{CardAtAcquirer, CardExpiry, CardScheme};
 use till_domain::command::{AuthenticationResult, RequiredAction};
@@ -10,7 +11,7 @@ use till_domain::time::Millis;
 
 use super::api::NoObject;
 use super::failures::{failure_of, request_failure};
-use super::objects::{CardDetails, Charge, Expected, Intent, IntentStatus, NextAction, ObjectId, ThreeDSecure, same};
+use super::objects::{CardDetails, Charge, Expected, Intent, IntentStatus, ObjectId, same};
 
 /// The seconds that a customer has for the issuer's page, and for a QR code.
 const CHALLENGE_SECONDS: u64 = 600;
@@ -31,7 +32,7 @@ pub(crate) fn authorization(intent: Intent, expected: &Expected) -> Result<Looke
             Some(answer) => answer,
             None => return Ok(LookedUp::NotDone),
         },
-        IntentStatus::RequiresAction => intent.next_action.as_ref().map_or(PENDING, action_answer),
+        IntentStatus::RequiresAction => action_answer(&intent.next_action),
         IntentStatus::RequiresCapture | IntentStatus::Succeeded => approval(intent, expected)?,
         IntentStatus::Canceled => end_of_canceled(&intent),
         IntentStatus::Processing | IntentStatus::Other => PENDING,
@@ -80,9 +81,9 @@ fn approval(intent: Intent, expected: &Expected) -> Result<CallAnswer, AcquirerU
 }
 
 /// What the customer is asked; pending for an action that is not known.
-fn action_answer(action: &NextAction) -> CallAnswer {
-    let redirect = action.redirect_to_url.as_ref().and_then(|to| page(&to.url));
-    let code = action.promptpay_display_qr_code.as_ref().and_then(|code| QrText::new(code.data.as_str()).ok());
+fn action_answer(action: &Value) -> CallAnswer {
+    let redirect = action["redirect_to_url"]["url"].as_str().and_then(page);
+    let code = action["promptpay_display_qr_code"]["data"].as_str().and_then(|code| QrText::new(code).ok());
     let (step, authenticates, lifetime_seconds) = match (redirect, code) {
         (Some(address), _) => (CustomerStep::Redirect(address), true, CHALLENGE_SECONDS),
         (None, Some(text)) => (CustomerStep::DisplayQr(text), false, QR_SECONDS),
@@ -99,9 +100,8 @@ pub(crate) fn page(url: &str) -> Option<ActionAddress> {
 
 /// The result of 3-D Secure; none for an exemption, and for a word that is not known.
 fn authentication(card: &CardDetails) -> Option<AuthenticationResult> {
-    let ThreeDSecure { authentication_flow, electronic_commerce_indicator, result, result_reason, version } =
-        card.three_d_secure.as_ref()?;
-    let status = match (result.as_deref()?, result_reason.as_deref()) {
+    let word = |member: &str| card.three_d_secure[member].as_str();
+    let status = match (word("result")?, word("result_reason")) {
         ("authenticated", _) => AuthenticationStatus::Authenticated,
         ("attempt_acknowledged", _) => AuthenticationStatus::Attempted,
         ("failed", Some("rejected")) | ("rejected", _) => AuthenticationStatus::Rejected,
@@ -109,12 +109,12 @@ fn authentication(card: &CardDetails) -> Option<AuthenticationResult> {
         ("not_supported" | "processing_error", _) => AuthenticationStatus::Unavailable,
         _ => return None,
     };
-    let flow = match authentication_flow.as_deref() {
+    let flow = match word("authentication_flow") {
         Some("challenge") => AuthenticationFlow::Challenge,
         _ => AuthenticationFlow::Frictionless,
     };
-    let eci = electronic_commerce_indicator.as_deref().and_then(|text| text.parse().ok());
-    let version = AuthenticationVersion::ALL.into_iter().find(|known| version.as_deref() == Some(known.name()));
+    let eci = word("electronic_commerce_indicator").and_then(|text| text.parse().ok());
+    let version = AuthenticationVersion::ALL.into_iter().find(|known| word("version") == Some(known.name()));
     Some(AuthenticationResult { flow, status, eci, version })
 }
 
@@ -152,7 +152,7 @@ pub(crate) async fn carried_out(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
     use till_actors::acquirer::UnansweredOutcome;
     use till_domain::acquirer::AccountMode;
     use till_domain::ids::PaymentId;
