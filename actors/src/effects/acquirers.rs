@@ -22,11 +22,8 @@ use crate::acquirer::{Acquirer, AcquirerUnavailable, Connector, Connectors, Late
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(10);
 const NO_CONNECTOR: &str = "there is no connector to it";
 
-/// The acquirers that can be called. Clones share everything.
-#[derive(Clone)]
-pub struct Acquirers(Arc<Shared>);
-
-struct Shared {
+/// The acquirers that can be called.
+pub struct Acquirers {
     sandbox: Arc<dyn Acquirer>,
     connectors: Connectors,
     open: Mutex<BTreeMap<(MerchantId, AcquirerId), Open>>,
@@ -42,13 +39,13 @@ impl Acquirers {
     /// The sandbox, and the connectors to all others.
     #[must_use]
     pub fn new(sandbox: Arc<dyn Acquirer>, connectors: Connectors) -> Acquirers {
-        Acquirers(Arc::new(Shared { sandbox, connectors, open: Mutex::default() }))
+        Acquirers { sandbox, connectors, open: Mutex::default() }
     }
 
     /// The connector to an acquirer.
     #[must_use]
     pub fn connector(&self, name: AcquirerName) -> Option<Arc<dyn Connector>> {
-        self.0.connectors.get(&name).cloned()
+        self.connectors.get(&name).cloned()
     }
 
     /// Tries a secret, of an account of this mode, by a call that changes nothing. Answers the acquirer's own id of the
@@ -68,17 +65,17 @@ impl Acquirers {
 
     /// Closes an account that was removed.
     pub fn close(&self, merchant_id: MerchantId, id: AcquirerId) {
-        self.0.open.lock().remove(&(merchant_id, id));
+        self.open.lock().remove(&(merchant_id, id));
     }
 
     /// The mode of an account that was opened; that with the lower rate of another.
     pub(crate) fn mode_of(&self, merchant_id: MerchantId, id: AcquirerId) -> AccountMode {
-        self.0.open.lock().get(&(merchant_id, id)).map_or(AccountMode::Test, |open| open.account.mode)
+        self.open.lock().get(&(merchant_id, id)).map_or(AccountMode::Test, |open| open.account.mode)
     }
 
     /// Registers the receiver of late answers. Those of accounts are found by look-ups alone.
     pub(crate) fn send_late_answers(&self, to: LateAnswers) {
-        self.0.sandbox.send_late_answers(to);
+        self.sandbox.send_late_answers(to);
     }
 
     /// The acquirer of a payment or payout of the reader's merchant.
@@ -87,10 +84,10 @@ impl Acquirers {
         acquirer: AcquirerRef,
         rows: &MerchantReader<R>,
     ) -> Result<Arc<dyn Acquirer>, NoResult> {
-        let AcquirerRef::Account(name, id) = acquirer else { return Ok(Arc::clone(&self.0.sandbox)) };
+        let AcquirerRef::Account(name, id) = acquirer else { return Ok(Arc::clone(&self.sandbox)) };
         let key = (rows.merchant_id(), id);
         let account = rows.get::<AcquirerAccounts>(id)?;
-        let mut open = self.0.open.lock();
+        let mut open = self.open.lock();
         let Some(account) = account else {
             open.remove(&key);
             return Err(cannot_be_asked("the account was removed"));
