@@ -182,8 +182,6 @@ pub struct AcquirerAccount {
     pub secret_hint: String,
     /// True when there is a secret for notices.
     pub has_webhook_secret: bool,
-    /// The number of times at which secrets were given: it tells whoever holds them that there are others.
-    pub secrets_version: u32,
     /// The time at which it was added.
     pub created_at: Millis,
 }

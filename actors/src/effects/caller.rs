@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use till_domain::acquirer::{AcquirerName, AcquirerRef};
+use till_domain::acquirer::{AccountMode, AcquirerName, AcquirerRef};
 use till_domain::ids::{AcquirerId, MerchantId};
 use till_domain::open_call::OpenCall;
 use till_domain::records::Unreadable;
@@ -44,7 +44,11 @@ pub(super) struct AskedAcquirer<'a> {
 }
 
 impl AcquirerCaller {
-    pub(super) fn acquirer(&self, merchant: MerchantId, of: AcquirerRef) -> Result<Arc<dyn Acquirer>, NoResult> {
+    pub(super) fn acquirer(
+        &self,
+        merchant: MerchantId,
+        of: AcquirerRef,
+    ) -> Result<(Arc<dyn Acquirer>, AccountMode), NoResult> {
         self.acquirers.of(of, &self.sources.reader(merchant))
     }
 
@@ -69,8 +73,8 @@ impl AcquirerCaller {
         if !planned.may_await_decision {
             return Ok(None);
         }
-        let (name, acquirer) = (open.acquirer().name(), &*self.acquirer(merchant, open.acquirer())?);
-        let asked = AskedAcquirer { caller: self, acquirer, name, permit: None };
+        let (acquirer, _) = self.acquirer(merchant, open.acquirer())?;
+        let asked = AskedAcquirer { caller: self, acquirer: &*acquirer, name: open.acquirer().name(), permit: None };
         match asked.look_up(&planned.call).await {
             Ok(LookedUp::Found(answer)) => Ok(Some(answer)),
             Ok(LookedUp::NotDone) | Err(_) => Ok(None),
@@ -84,7 +88,7 @@ impl AcquirerCaller {
         of: AcquirerRef,
         listed: &ListedBalance,
     ) -> Result<BalancePage, NoResult> {
-        let acquirer = self.acquirer(merchant, of)?;
+        let (acquirer, _) = self.acquirer(merchant, of)?;
         if let Some(id) = of.account_id() {
             self.lanes.turn(id).await;
         }

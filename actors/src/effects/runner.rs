@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use till_domain::acquirer::{AccountState, AcquirerRef};
+use till_domain::acquirer::{AccountMode, AccountState, AcquirerRef};
 use till_domain::command::{AuthorizationResult, Command, UnsentPayment};
 use till_domain::effect::EffectId;
 use till_domain::event::Answer;
@@ -59,13 +59,13 @@ impl BackgroundWork for EffectRunner {
             None => self.caller.sources.open(merchant, call)?,
         };
         let Some(open) = open else { return self.close(key) };
-        let acquirer = match self.caller.acquirer(merchant, open.acquirer()) {
-            Ok(acquirer) => acquirer,
-            Err(error) => return self.without_result(key, &open, error).await,
+        let (acquirer, mode) = match self.caller.acquirer(merchant, open.acquirer()) {
+            Ok(opened) => opened,
+            Err(error) => return self.without_result(key, (&open, AccountMode::Test), error).await,
         };
         let permit = match open.acquirer() {
             AcquirerRef::Sandbox => None,
-            AcquirerRef::Account(_, id) => match self.enter_lane(id, key, &open) {
+            AcquirerRef::Account(_, id) => match self.enter_lane(id, key, (&open, mode)) {
                 Some(permit) => Some(permit),
                 None => return self.wait(key, &open).await,
             },
@@ -74,7 +74,7 @@ impl BackgroundWork for EffectRunner {
         let asked = AskedAcquirer { caller, acquirer: &*acquirer, name, permit: permit.as_ref() };
         let (name, judged) = match self.answer(&asked, key, &open).await {
             Ok(answered) => answered,
-            Err(error) => return self.without_result(key, &open, error).await,
+            Err(error) => return self.without_result(key, (&open, mode), error).await,
         };
         match judged {
             Judged::Prepared(command) => {
@@ -248,14 +248,14 @@ impl EffectRunner {
     }
 
     /// A permit of an account to make an open call; without one the call waits.
-    fn enter_lane(&self, id: AcquirerId, key: (MerchantId, OpenCall), open: &OpenRows) -> Option<LanePermit> {
+    fn enter_lane(
+        &self,
+        id: AcquirerId,
+        key: (MerchantId, OpenCall),
+        of: (&OpenRows, AccountMode),
+    ) -> Option<LanePermit> {
         self.registry.shared().outbox.effects.calls.leave_lane(key);
-        self.caller.lanes.enter(id, self.waiting_call(id, key, open), Instant::now())
-    }
-
-    fn waiting_call(&self, id: AcquirerId, key: (MerchantId, OpenCall), open: &OpenRows) -> WaitingCall {
-        let mode = self.caller.acquirers.mode_of(key.0, id);
-        WaitingCall { key, mode, opened_at: open.opened_at(), gives_back: open.gives_back() }
+        self.caller.lanes.enter(id, waiting_call(key, of), Instant::now())
     }
 
     /// The call waits for the lane of its account, which queues it again. Until then it is looked at from time to time,
@@ -273,11 +273,16 @@ impl EffectRunner {
     }
 
     /// The call stays open, unless its payment has waited for too long.
-    async fn without_result(&self, key: (MerchantId, OpenCall), open: &OpenRows, reason: NoResult) -> Served {
+    async fn without_result(
+        &self,
+        key: (MerchantId, OpenCall),
+        (open, mode): (&OpenRows, AccountMode),
+        reason: NoResult,
+    ) -> Served {
         let AcquirerCaller { times, lanes, .. } = &*self.caller;
         let (account, is_unreadable) = (open.acquirer().account_id(), matches!(reason, NoResult::Unreadable(_)));
         if let Some(id) = account.filter(|id| !is_unreadable && lanes.closed_as(*id).is_some()) {
-            lanes.wait(id, self.waiting_call(id, key, open));
+            lanes.wait(id, waiting_call(key, (open, mode)));
             return self.wait(key, open).await;
         }
         self.expire_overdue(key.0, open).await?;
@@ -346,4 +351,8 @@ impl EffectRunner {
             self.caller.sources.security_codes.remove(*token_id);
         }
     }
+}
+
+fn waiting_call(key: (MerchantId, OpenCall), (open, mode): (&OpenRows, AccountMode)) -> WaitingCall {
+    WaitingCall { key, mode, opened_at: open.opened_at(), gives_back: open.gives_back() }
 }

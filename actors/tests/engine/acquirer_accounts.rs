@@ -1,4 +1,4 @@
-//! Accounts at acquirers: opened from their rows and the vault, and opened anew with other secrets.
+//! Accounts at acquirers: opened from their rows and the vault.
 
 use till_actors::Secret;
 use till_actors::acquirer::{AccountSecrets, AcquirerUnavailable, UnansweredOutcome};
@@ -99,7 +99,7 @@ impl EngineWorld {
 }
 
 #[actix_rt::test]
-async fn a_payment_is_made_at_its_account_which_is_opened_once() {
+async fn a_payment_is_made_at_its_account() {
     let (world, shop, id) = EngineWorld::with_account().await;
     assert!(world.connector.opened().is_empty(), "nothing is opened before it is needed");
     for _ in 0..2 {
@@ -107,7 +107,7 @@ async fn a_payment_is_made_at_its_account_which_is_opened_once() {
         let payment = world.settles_down_as(&shop, answer, PaymentStatus::Successful).await;
         assert_eq!(payment.acquirer, AcquirerRef::Account(AcquirerName::Stripe, id));
     }
-    let [opened] = &world.connector.opened()[..] else { panic!("it is opened once") };
+    let [opened] = &world.connector.opened()[..] else { panic!("one secret is used") };
     assert_eq!(opened.acquirer_id, id);
     assert_eq!(opened.secret, FIRST);
     assert_eq!((opened.script.calls(), world.script.calls()), (2, 0), "the sandbox is not called");

@@ -44,7 +44,7 @@ impl ScriptedConnector {
         self.connections().trials.insert(secret.to_owned(), answer);
     }
 
-    /// The accounts that were opened so far, in order.
+    /// The accounts that were opened so far, each secret of one once, in order.
     pub(crate) fn opened(&self) -> Vec<OpenedScript> {
         self.connections().opened.clone()
     }
@@ -69,9 +69,14 @@ impl Connector for ScriptedConnector {
         if let Some(pages) = &self.connections().pages {
             return Arc::new(pages.clone());
         }
-        let script = ScriptHandle::default();
-        let (mut connections, acquirer_id, secret) = (self.connections(), account.id, secret.as_str().to_owned());
-        connections.opened.push(OpenedScript { acquirer_id, secret, script: script.clone() });
+        let (mut connections, acquirer_id) = (self.connections(), account.id);
+        let opened = &mut connections.opened;
+        let is_open = |opened: &&OpenedScript| opened.acquirer_id == acquirer_id && opened.secret == *secret;
+        let script = opened.iter().find(is_open).map(|opened| opened.script.clone()).unwrap_or_else(|| {
+            let (secret, script) = (secret.as_str().to_owned(), ScriptHandle::default());
+            opened.push(OpenedScript { acquirer_id, secret, script: script.clone() });
+            script
+        });
         let start = || Arc::new(SandboxAcquirer::start(MemoryBook::new()).expect("a thread"));
         let sandbox = Arc::clone(connections.sandboxes.entry(acquirer_id).or_insert_with(start));
         Arc::new(ScriptedAcquirer { sandbox, script })

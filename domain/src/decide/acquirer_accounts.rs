@@ -51,7 +51,6 @@ fn add(
         card_entry: *card_entry,
         secret_hint: known.secret_hint.clone(),
         has_webhook_secret: *has_webhook_secret,
-        secrets_version: 1,
         created_at: context.now,
     };
     let vault = kept_secrets(account.id, true, *has_webhook_secret);
@@ -90,10 +89,8 @@ fn update(state: &MerchantState, owner: MerchantId, command: &UpdateAcquirer) ->
         after.account = known.account.clone().or(after.account);
         after.secret_hint = known.secret_hint.clone();
     }
-    let has_secrets = known.is_some() || *has_webhook_secret;
     after.has_webhook_secret |= *has_webhook_secret;
-    after.secrets_version = after.secrets_version.saturating_add(u32::from(has_secrets));
-    if after == *before {
+    if after == *before && known.is_none() && !*has_webhook_secret {
         return Ok(nothing());
     }
     let vault = kept_secrets(before.id, known.is_some(), *has_webhook_secret);

@@ -294,7 +294,6 @@ async fn remove_acquirer(service: Shared, call: Call<Operator>) -> Result<Reply,
     let (merchant_id, acquirer_id) = call.fields().parse(&NAMED)?;
     let changing = Changing { service: &service, call: &call, merchant_id };
     let answered = changing.submit(AcquirerChange::Remove(acquirer_id), None).await?;
-    service.engine().acquirers().close(merchant_id, acquirer_id);
     service.engine().accounts().remove(acquirer_id);
     Ok(reply_of(answered))
 }

@@ -24,7 +24,6 @@ shape_struct! {
         card_entry: Tag,
         secret_hint: String,
         has_webhook_secret: bool,
-        secrets_version: u32,
         created_at: u64,
     }
 }

@@ -303,7 +303,6 @@ pub(crate) fn account_at(url: &str, secret: &str) -> Arc<dyn Acquirer> {
         card_entry: CardEntry::Page,
         secret_hint: String::new(),
         has_webhook_secret: false,
-        secrets_version: 1,
         created_at: Millis(0),
     };
     connector_to(url).open(&account, Zeroizing::new(secret.to_owned()))
