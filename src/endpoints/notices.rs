@@ -26,17 +26,12 @@ const NOTICES_AT_ONCE: NonZeroU32 = NonZeroU32::new(1_000).expect("it is not 0")
 /// many.
 const RESULTS: [&str; 4] = ["looked_up", "ignored", "refused", "limited"];
 
+type Recipient = (MerchantId, Arc<dyn Connector>, Zeroizing<String>);
+
 /// The endpoint.
 pub(crate) struct Notices {
     service: Shared,
     rate: Arc<CallsPerSecond<AcquirerId>>,
-}
-
-/// The account at whose address a notice came, with what its signature is checked by.
-struct Recipient {
-    account: (MerchantId, AcquirerId),
-    connector: Arc<dyn Connector>,
-    secret: Zeroizing<String>,
 }
 
 impl Notices {
@@ -56,33 +51,31 @@ impl RawEndpoint for Notices {
 
     fn open(&self, texts: &[String], headers: &HeaderMap) -> Result<JudgeBody, ApiError> {
         let id = texts.first().and_then(|text| text.parse().ok()).ok_or_else(refusal)?;
-        let recipient = Recipient::find(id, &self.service)?.ok_or_else(refusal)?;
-        let signature = headers.get(recipient.connector.notice_header()).and_then(|value| value.to_str().ok());
+        let (merchant_id, connector, secret) = recipient(id, &self.service)?.ok_or_else(refusal)?;
+        let signature = headers.get(connector.notice_header()).and_then(|value| value.to_str().ok());
         let signature = signature.ok_or_else(refusal)?.to_owned();
         let (service, rate) = (Arc::clone(&self.service), Arc::clone(&self.rate));
         Ok(Box::new(move |body| {
-            let Recipient { account, connector, secret } = &recipient;
-            let notice = Notice { body, signature: &signature, secret, now: service.now() };
+            let notice = Notice { body, signature: &signature, secret: &secret, now: service.now() };
             let named = connector.read_notice(&notice).map_err(|_| refusal())?;
-            rate.count(&account.1).inspect_err(|_| count("limited"))?;
-            let is_open = service.engine().take_notice(*account, named)?;
+            rate.count(&id).inspect_err(|_| count("limited"))?;
+            let is_open = service.engine().take_notice((merchant_id, id), named)?;
             count(if is_open { "looked_up" } else { "ignored" });
             Ok(())
         }))
     }
 }
 
-impl Recipient {
-    /// The account of an id; none when there is none, or none with a secret for notices. Its rows need not be the
-    /// newest: a notice that is refused for that comes again.
-    fn find(id: AcquirerId, service: &Service) -> Result<Option<Recipient>, Unreadable> {
-        let Some(merchant_id) = service.directory().get::<AcquirerDirectory>(id)? else { return Ok(None) };
-        let rows = MerchantReader::new(merchant_id, Some(Arc::clone(service.keyring())), service.store());
-        let Some(account) = rows.get::<AcquirerAccounts>(id)? else { return Ok(None) };
-        let secret = rows.account_secret(AccountSecretOf { acquirer_id: id, secret: AccountSecret::Notices })?;
-        let found = secret.zip(service.engine().acquirers().connector(account.acquirer));
-        Ok(found.map(|(secret, connector)| Recipient { account: (merchant_id, id), connector, secret }))
-    }
+/// The merchant of an account at whose address a notice came, with what the signature is checked by; none when there is
+/// no such account, or none with a secret for notices. Its rows need not be the newest: a notice that is refused for that
+/// comes again.
+fn recipient(id: AcquirerId, service: &Service) -> Result<Option<Recipient>, Unreadable> {
+    let Some(merchant_id) = service.directory().get::<AcquirerDirectory>(id)? else { return Ok(None) };
+    let rows = MerchantReader::new(merchant_id, Some(Arc::clone(service.keyring())), service.store());
+    let Some(account) = rows.get::<AcquirerAccounts>(id)? else { return Ok(None) };
+    let secret = rows.account_secret(AccountSecretOf { acquirer_id: id, secret: AccountSecret::Notices })?;
+    let found = service.engine().acquirers().connector(account.acquirer).zip(secret);
+    Ok(found.map(|(connector, secret)| (merchant_id, connector, secret)))
 }
 
 /// The refusal of every notice that is not genuine. It is the same for an unknown account, so that nobody learns which
