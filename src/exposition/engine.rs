@@ -88,7 +88,9 @@ fn expose_acquirers(engine: &Engine, families: &mut Families) {
     let help = "Calls to acquirers, by result; those that prepare a call and look-ups included.";
     families.counters_by("till_acquirer_calls_total", help, ["acquirer", "call", "result"], statistics.calls());
     let help = "Time until an acquirer's answer, or until none was waited for any more.";
-    families.histograms("till_acquirer_call_seconds", help, ["acquirer", "call"], statistics.micros(), Unit::Micros);
+    let micros = statistics.micros();
+    let micros = micros.iter().map(|(of, micros)| (*of, &**micros));
+    families.histograms("till_acquirer_call_seconds", help, ["acquirer", "call"], micros, Unit::Micros);
     let accounts = engine.accounts().by_state().map(|(state, count)| (state.name(), count));
     let help = "Accounts at acquirers that this process has called, by state.";
     families.gauges("till_acquirer_accounts", help, "state", accounts);

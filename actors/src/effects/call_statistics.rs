@@ -1,9 +1,12 @@
-//! Counts and times of calls to acquirers, by acquirer, call and result.
+//! Counts and times of calls to acquirers, by the words for acquirer, request and result. A request makes a call, makes
+//! it ready (`prepare`), looks it up, or lists the money of an account.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use till_domain::acquirer::AcquirerName;
+use parking_lot::Mutex;
 use till_domain::failure::FailureCode;
 use till_storage::commit::Histogram;
 
@@ -12,82 +15,32 @@ use crate::acquirer::{
     AcquirerCall, AcquirerUnavailable, BalancePage, CallAnswer, LookedUp, Prepared, UnansweredOutcome,
 };
 
-till_domain::word_enum! {
-    /// A request to an acquirer.
-    pub(super) enum CallWord: name {
-        /// Something is made ready for an authorization.
-        Prepare => "prepare",
-        /// What has become of a call is looked up.
-        LookUp => "look_up",
-        /// The money of an account is listed.
-        List => "list",
-        /// Money is reserved.
-        Authorize => "authorize",
-        /// The customer's action is canceled.
-        Cancel => "cancel",
-        /// Reserved money is captured.
-        Capture => "capture",
-        /// Reserved money is released.
-        Void => "void",
-        /// Money is given back.
-        Refund => "refund",
-        /// Money is paid out.
-        Payout => "payout",
-        /// Evidence is submitted.
-        Evidence => "evidence",
-    }
-
-    /// The result of a request to an acquirer.
-    pub(super) enum CallOutcome: name {
-        /// It is done.
-        Done => "done",
-        /// It is declined.
-        Declined => "declined",
-        /// It is under way at the acquirer, or waits for the customer.
-        Pending => "pending",
-        /// A look-up found that it was not done.
-        NotDone => "not_done",
-        /// There is no clear answer.
-        Unknown => "unknown",
-        /// It was surely not carried out.
-        NotSent => "not_sent",
-        /// There were too many.
-        Limited => "limited",
-    }
-}
-
-const WORDS: usize = CallWord::ALL.len();
-const OUTCOMES: usize = CallOutcome::ALL.len();
-
 /// Counts since the start.
 #[derive(Debug, Default)]
 pub struct CallStatistics {
-    of: [[CountsOfCall; WORDS]; AcquirerName::ALL.len()],
+    of: Mutex<BTreeMap<[&'static str; 2], CountsOfCall>>,
     mismatches: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct CountsOfCall {
-    outcomes: [AtomicU64; OUTCOMES],
-    micros: Histogram,
+    results: BTreeMap<&'static str, u64>,
+    micros: Arc<Histogram>,
 }
 
 impl CallStatistics {
     /// The calls that there were, by acquirer, request and result.
-    pub fn calls(&self) -> impl Iterator<Item = ([&'static str; 3], u64)> {
-        let counts = self.each().flat_map(|(acquirer, word, counts)| {
-            let outcome =
-                move |(of, count): (CallOutcome, &AtomicU64)| ([acquirer, word, of.name()], count.load(Relaxed));
-            CallOutcome::ALL.into_iter().zip(&counts.outcomes).map(outcome)
+    pub fn calls(&self) -> Vec<([&'static str; 3], u64)> {
+        let of = self.of.lock();
+        let each = of.iter().flat_map(|([acquirer, request], counts)| {
+            counts.results.iter().map(|(result, count)| ([*acquirer, *request, *result], *count))
         });
-        counts.filter(|(_, count)| *count > 0)
+        each.collect()
     }
 
     /// The times of the calls that there were, in microseconds, by acquirer and request.
-    pub fn micros(&self) -> impl Iterator<Item = ([&'static str; 2], &Histogram)> {
-        let was_called = |counts: &CountsOfCall| counts.outcomes.iter().any(|count| count.load(Relaxed) > 0);
-        let each = self.each().filter(move |(_, _, counts)| was_called(counts));
-        each.map(|(acquirer, word, counts)| ([acquirer, word], &counts.micros))
+    pub fn micros(&self) -> Vec<([&'static str; 2], Arc<Histogram>)> {
+        self.of.lock().iter().map(|(of, counts)| (*of, Arc::clone(&counts.micros))).collect()
     }
 
     /// The answers that were about another amount, currency, reference or mode than their call.
@@ -96,15 +49,10 @@ impl CallStatistics {
         self.mismatches.load(Relaxed)
     }
 
-    fn each(&self) -> impl Iterator<Item = (&'static str, &'static str, &CountsOfCall)> {
-        AcquirerName::ALL.into_iter().zip(&self.of).flat_map(|(acquirer, words)| {
-            CallWord::ALL.into_iter().zip(words).map(move |(word, counts)| (acquirer.name(), word.name(), counts))
-        })
-    }
-
-    pub(super) fn count(&self, acquirer: AcquirerName, word: CallWord, outcome: CallOutcome, took: Duration) {
-        let counts = &self.of[acquirer as usize][word as usize];
-        counts.outcomes[outcome as usize].fetch_add(1, Relaxed);
+    pub(super) fn count(&self, of: [&'static str; 2], result: &'static str, took: Duration) {
+        let mut all = self.of.lock();
+        let counts = all.entry(of).or_default();
+        *counts.results.entry(result).or_default() += 1;
         counts.micros.record_micros(took);
     }
 
@@ -113,74 +61,70 @@ impl CallStatistics {
     }
 }
 
-impl From<&AcquirerCall> for CallWord {
-    fn from(call: &AcquirerCall) -> CallWord {
-        match call {
-            AcquirerCall::Authorize(_) => CallWord::Authorize,
-            AcquirerCall::Cancel(_) => CallWord::Cancel,
-            AcquirerCall::Capture(_) => CallWord::Capture,
-            AcquirerCall::Void(_) => CallWord::Void,
-            AcquirerCall::Refund(_) => CallWord::Refund,
-            AcquirerCall::Payout(_) => CallWord::Payout,
-            AcquirerCall::Evidence(_) => CallWord::Evidence,
-        }
+/// The word for a request that makes this call.
+pub(super) const fn word_of(call: &AcquirerCall) -> &'static str {
+    match call {
+        AcquirerCall::Authorize(_) => "authorize",
+        AcquirerCall::Cancel(_) => "cancel",
+        AcquirerCall::Capture(_) => "capture",
+        AcquirerCall::Void(_) => "void",
+        AcquirerCall::Refund(_) => "refund",
+        AcquirerCall::Payout(_) => "payout",
+        AcquirerCall::Evidence(_) => "evidence",
     }
 }
 
 /// An answer of an acquirer, as it is counted and as its account's lane hears it.
 pub(super) trait CountedAnswer {
-    /// Its result, and what the lane hears; none when nothing was asked.
-    fn counted(&self) -> Option<(CallOutcome, Heard)>;
+    /// The word for its result, and what the lane hears; none when nothing was asked.
+    fn counted(&self) -> Option<(&'static str, Heard)>;
 }
 
 impl CountedAnswer for Prepared {
-    fn counted(&self) -> Option<(CallOutcome, Heard)> {
+    fn counted(&self) -> Option<(&'static str, Heard)> {
         match self {
             Prepared::Nothing => None,
-            Prepared::Ready(_) => Some((CallOutcome::Done, Heard::Answer)),
-            Prepared::Declined(failure) => Some((CallOutcome::Declined, heard_of(failure.code))),
+            Prepared::Ready(_) => Some(("done", Heard::Answer)),
+            Prepared::Declined(failure) => Some(("declined", heard_of(failure.code))),
         }
     }
 }
 
 impl CountedAnswer for CallAnswer {
-    fn counted(&self) -> Option<(CallOutcome, Heard)> {
+    fn counted(&self) -> Option<(&'static str, Heard)> {
         Some(match self {
-            CallAnswer::Done(_) => (CallOutcome::Done, Heard::Answer),
-            CallAnswer::Declined { failure, authentication: _ } => (CallOutcome::Declined, heard_of(failure.code)),
-            CallAnswer::NeedsAction(_) | CallAnswer::Pending(_) => (CallOutcome::Pending, Heard::Answer),
+            CallAnswer::Done(_) => ("done", Heard::Answer),
+            CallAnswer::Declined { failure, authentication: _ } => ("declined", heard_of(failure.code)),
+            CallAnswer::NeedsAction(_) | CallAnswer::Pending(_) => ("pending", Heard::Answer),
         })
     }
 }
 
 impl CountedAnswer for BalancePage {
-    fn counted(&self) -> Option<(CallOutcome, Heard)> {
-        Some((CallOutcome::Done, Heard::Answer))
+    fn counted(&self) -> Option<(&'static str, Heard)> {
+        Some(("done", Heard::Answer))
     }
 }
 
 impl CountedAnswer for LookedUp {
-    fn counted(&self) -> Option<(CallOutcome, Heard)> {
+    fn counted(&self) -> Option<(&'static str, Heard)> {
         match self {
             LookedUp::Found(answer) => answer.counted(),
-            LookedUp::NotDone => Some((CallOutcome::NotDone, Heard::Answer)),
+            LookedUp::NotDone => Some(("not_done", Heard::Answer)),
         }
     }
 }
 
 impl<T: CountedAnswer> CountedAnswer for Result<T, AcquirerUnavailable> {
-    fn counted(&self) -> Option<(CallOutcome, Heard)> {
-        let outcome = match self {
-            Ok(answer) => return answer.counted(),
-            Err(error) => error.outcome,
-        };
-        Some(match outcome {
-            UnansweredOutcome::Unknown => (CallOutcome::Unknown, Heard::Silence),
-            UnansweredOutcome::Mismatch => (CallOutcome::Unknown, Heard::Answer),
-            UnansweredOutcome::NotSent => (CallOutcome::NotSent, Heard::Silence),
-            UnansweredOutcome::CredentialsRefused => (CallOutcome::NotSent, Heard::CredentialsRefused),
-            UnansweredOutcome::Limited => (CallOutcome::Limited, Heard::Limited),
-        })
+    fn counted(&self) -> Option<(&'static str, Heard)> {
+        match self.as_ref().map_err(|error| error.outcome) {
+            Ok(answer) => answer.counted(),
+            Err(UnansweredOutcome::Unknown) => Some(("unknown", Heard::Silence)),
+            Err(UnansweredOutcome::Mismatch) => Some(("unknown", Heard::Answer)),
+            Err(UnansweredOutcome::NotSent) => Some(("not_sent", Heard::Silence)),
+            Err(UnansweredOutcome::CredentialsRefused) => Some(("not_sent", Heard::CredentialsRefused)),
+            Err(UnansweredOutcome::Limited) => Some(("limited", Heard::Limited)),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use till_domain::time::Millis;
 
 use super::account_lanes::{AccountLanes, LanePermit};
 use super::acquirers::Acquirers;
-use super::call_statistics::{CallStatistics, CallWord, CountedAnswer};
+use super::call_statistics::{CallStatistics, CountedAnswer, word_of};
 use super::calls::{CallSources, NoResult, plan};
 use super::times::{CallTimes, in_time};
 use crate::acquirer::{
@@ -94,8 +94,8 @@ impl AcquirerCaller {
         }
         let asked_at = Instant::now();
         let page = in_time(self.times.call, acquirer.list(listed)).await;
-        if let Some((outcome, _)) = page.counted() {
-            self.statistics.count(of.name(), CallWord::List, outcome, asked_at.elapsed());
+        if let Some((result, _)) = page.counted() {
+            self.statistics.count([of.name().name(), "list"], result, asked_at.elapsed());
         }
         Ok(page?)
     }
@@ -103,30 +103,30 @@ impl AcquirerCaller {
 
 impl AskedAcquirer<'_> {
     pub(super) async fn prepare(&self, call: &AcquirerCall) -> Result<Prepared, AcquirerUnavailable> {
-        self.ask(call.reference(), CallWord::Prepare, self.caller.times.call, self.acquirer.prepare(call)).await
+        self.ask(call.reference(), "prepare", self.caller.times.call, self.acquirer.prepare(call)).await
     }
 
     pub(super) async fn act(&self, call: AcquirerCall) -> Result<CallAnswer, AcquirerUnavailable> {
-        let (name, word) = (call.reference(), CallWord::from(&call));
+        let (name, word) = (call.reference(), word_of(&call));
         self.ask(name, word, self.caller.times.call, self.acquirer.act(call)).await
     }
 
     pub(super) async fn look_up(&self, call: &AcquirerCall) -> Result<LookedUp, AcquirerUnavailable> {
-        self.ask(call.reference(), CallWord::LookUp, self.caller.times.look_up, self.acquirer.look_up(call)).await
+        self.ask(call.reference(), "look_up", self.caller.times.look_up, self.acquirer.look_up(call)).await
     }
 
     /// The answer, unless it takes too long.
     async fn ask<T: CountedAnswer>(
         &self,
         name: NamedCall,
-        word: CallWord,
+        word: &'static str,
         time: Duration,
         answer: AcquirerAnswer<'_, T>,
     ) -> Result<T, AcquirerUnavailable> {
         let asked_at = Instant::now();
         let answer = in_time(time, answer).await;
-        if let Some((outcome, heard)) = answer.counted() {
-            self.caller.statistics.count(self.name, word, outcome, asked_at.elapsed());
+        if let Some((result, heard)) = answer.counted() {
+            self.caller.statistics.count([self.name.name(), word], result, asked_at.elapsed());
             if let Some(permit) = self.permit {
                 permit.hear(heard, self.caller.clock.now());
             }
@@ -135,7 +135,7 @@ impl AskedAcquirer<'_> {
             && error.outcome == UnansweredOutcome::Mismatch
         {
             self.caller.statistics.count_mismatch();
-            tracing::error!(acquirer = self.name.name(), reference = %name, call = word.name(),
+            tracing::error!(acquirer = self.name.name(), reference = %name, call = word,
                 reason = error.reason, "an acquirer's answer is about something else: call the acquirer");
         }
         answer
