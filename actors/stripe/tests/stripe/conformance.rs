@@ -22,7 +22,7 @@ async fn the_connector_keeps_the_promises_of_an_acquirer() {
             Box::pin(async { Ok(()) })
         },
         end_refund: &|reference| {
-            shop.end_refund(&reference, "succeeded");
+            shop.end_refund(reference, "succeeded");
             Box::pin(async { Ok(()) })
         },
         pays_out: false,
