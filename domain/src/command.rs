@@ -104,8 +104,8 @@ pub enum Command {
     UpdateInstallation(UpdateInstallation),
     /// Remove an installation.
     RemoveInstallation(InstallationId),
-    /// Set the integration that carries out payments of a method.
-    ConfigurePaymentMethod(PaymentMethod, Integration, PublicAddress),
+    /// Set what carries out payments of a method, and how: an account, from a server with this address, or the sandbox.
+    ConfigurePaymentMethod(PaymentMethod, Integration, Option<(AcquirerId, PublicAddress)>),
     /// Change the accounts at acquirers of the merchant, whose id the directory of accounts needs.
     ChangeAcquirer(MerchantId, AcquirerChange),
     /// Open the balance.

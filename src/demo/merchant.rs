@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use till_actors::{Answered, Secret};
-use till_domain::command::{AddInstallation, Caller, Command, CreateMerchant, PublicAddress, Request};
+use till_domain::command::{AddInstallation, Caller, Command, CreateMerchant, Request};
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
 use till_domain::merchant::{Integration, PaymentMethod, Platform};
@@ -83,7 +83,7 @@ async fn make(service: &Service) -> anyhow::Result<Demo> {
     for method in PaymentMethod::ALL {
         let authorizes_without_capture = method.can_authorize_without_capture();
         let integration = Integration { authorizes_without_capture, ..Integration::initial() };
-        let command = Command::ConfigurePaymentMethod(method, integration, PublicAddress::Unknown);
+        let command = Command::ConfigurePaymentMethod(method, integration, None);
         submit(service, merchant_id, command, None).await?;
     }
     let installation = AddInstallation {

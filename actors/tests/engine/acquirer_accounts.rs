@@ -81,7 +81,8 @@ impl EngineWorld {
 
     pub(crate) async fn configure_cards(&self, shop: &TestShop, acquirer: AcquirerRef) {
         let integration = Integration { acquirer, ..Integration::initial() };
-        let command = Command::ConfigurePaymentMethod(PaymentMethod::Card, integration, PublicAddress::Https);
+        let account = acquirer.account_id().map(|id| (id, PublicAddress::Https));
+        let command = Command::ConfigurePaymentMethod(PaymentMethod::Card, integration, account);
         done(self.submit(shop.merchant_id, by(Caller::Operator, command)).await);
     }
 

@@ -8,7 +8,7 @@ use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerCall, ApprovedAuthorization, CallAnswer, CallDone, Instrument, LookedUp,
     Preparation, Prepared,
 };
-use till_domain::acquirer::{AcquirerName, AcquirerRef, CardEntry};
+use till_domain::acquirer::CardEntry;
 use till_domain::card::{CardAtAcquirer, CardExpiry, CardScheme};
 use till_domain::checkout::{CHECKOUT_LIFETIME_MAX_SECONDS, Locale};
 use till_domain::command::{
@@ -191,9 +191,9 @@ async fn the_page_has_the_language_of_the_checkout_and_the_address_of_its_custom
 #[actix_rt::test]
 async fn promptpay_without_a_customers_address_has_the_merchants() {
     let (world, shop, acquirer_id, pages) = EngineWorld::with_page(Duration::ZERO).await;
-    let acquirer = AcquirerRef::Account(AcquirerName::Stripe, acquirer_id);
-    let integration = Integration { acquirer, authorizes_without_capture: false, ..Integration::initial() };
-    let configure = Command::ConfigurePaymentMethod(PaymentMethod::PromptPay, integration, PublicAddress::Https);
+    let integration = Integration { authorizes_without_capture: false, ..Integration::initial() };
+    let account = Some((acquirer_id, PublicAddress::Https));
+    let configure = Command::ConfigurePaymentMethod(PaymentMethod::PromptPay, integration, account);
     done(world.submit(shop.merchant_id, by(Caller::Operator, configure)).await);
     world.pay_by(&shop, Selection::PromptPay, |words| words).await;
     eventually("it is prepared", || pages.told() == [(None, Some(SUPPORT_EMAIL.to_owned()))]).await;

@@ -149,16 +149,16 @@ fn check_not_taken(
     others.find(is_same).map_or(Ok(()), |taken| Err(Refusal::AccountTaken { acquirer_id: taken.id }))
 }
 
-/// Refuses what the acquirer of a method cannot carry out.
-pub(super) fn check_configurable(
+/// What carries a method out: an account, unless its acquirer cannot, or the sandbox.
+pub(super) fn configurable(
     state: &MerchantState,
     method: PaymentMethod,
-    integration: Integration,
-    address: PublicAddress,
-) -> Result<(), Refusal> {
-    let AcquirerRef::Account(_, id) = integration.acquirer else { return check_money(state, AccountMode::Test) };
-    let account = state.acquirers.get(&id).filter(|account| account.reference() == integration.acquirer);
-    let account = account.ok_or(Refusal::ConfiguredAcquirerNotFound)?;
+    account: Option<(AcquirerId, PublicAddress)>,
+) -> Result<AcquirerRef, Refusal> {
+    let Some((id, address)) = account else {
+        return check_money(state, AccountMode::Test).map(|()| AcquirerRef::Sandbox);
+    };
+    let account = state.acquirers.get(&id).ok_or(Refusal::ConfiguredAcquirerNotFound)?;
     let (acquirer, offer, profile) = (account.acquirer, account.acquirer.offer(), profile(state)?);
     if !offer.methods.contains(&method) {
         return Err(Refusal::MethodNotCarriedOut { acquirer });
@@ -173,7 +173,7 @@ pub(super) fn check_configurable(
     if method == PaymentMethod::PromptPay && profile.support_email.is_none() {
         return Err(Refusal::SupportEmailMissing);
     }
-    Ok(())
+    Ok(account.reference())
 }
 
 /// Refuses money of this kind beside that of the other.

@@ -31,8 +31,8 @@ pub(super) fn dispatch(
         Command::AddInstallation(command) => Ok(installations::add_installation(state, command, context)?),
         Command::UpdateInstallation(command) => Ok(installations::update_installation(state, command)?),
         Command::RemoveInstallation(id) => Ok(installations::remove_installation(state, *id)?),
-        Command::ConfigurePaymentMethod(method, integration, address) => {
-            Ok(operator::configure_payment_method(state, *method, *integration, *address)?)
+        Command::ConfigurePaymentMethod(method, integration, account) => {
+            Ok(operator::configure_payment_method(state, *method, *integration, *account)?)
         }
         Command::ChangeAcquirer(merchant_id, change) => {
             acquirer_accounts::change(records, *merchant_id, change, context)

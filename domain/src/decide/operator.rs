@@ -4,6 +4,7 @@ use super::context::{Context, Decision, check_unused, profile};
 use super::{acquirer_accounts, posting};
 use crate::command::{AddTopup, ChargeInvoice, CreateMerchant, PublicAddress, UpdateMerchant};
 use crate::event::{Answer, Event};
+use crate::ids::AcquirerId;
 use crate::ledger::{Invoice, Topup};
 use crate::merchant::{Integration, PaymentMethod, Profile, TestClock};
 use crate::money::Money;
@@ -58,12 +59,13 @@ pub(super) fn configure_payment_method(
     state: &MerchantState,
     method: PaymentMethod,
     integration: Integration,
-    address: PublicAddress,
+    account: Option<(AcquirerId, PublicAddress)>,
 ) -> Result<(Decision, Answer), Refusal> {
     if let Some(currency) = method.only_currency().filter(|only| profile(state).is_ok_and(|it| it.currency != *only)) {
         return Err(Refusal::MethodOfOtherCurrency { currency });
     }
-    acquirer_accounts::check_configurable(state, method, integration, address)?;
+    let acquirer = acquirer_accounts::configurable(state, method, account)?;
+    let integration = Integration { acquirer, ..integration };
     let changes = state.integrations.get(&method) != Some(&integration);
     let event = Event::PaymentMethodConfigured { method, integration };
     let decision = if changes { Decision::one(event) } else { Decision::nothing() };

@@ -232,9 +232,9 @@ asks! {
     Operator topup_known_as(minor: u64, external_id: &str) =
         AddTopup(AddTopup { amount: amount(minor), external_id: Some(external(external_id)) });
     Operator configure(method: PaymentMethod, integration: Integration) =
-        ConfigurePaymentMethod(method, integration, PublicAddress::Https);
+        ConfigurePaymentMethod(method, integration, account_of(integration, PublicAddress::Https));
     Operator configure_behind(address: PublicAddress, method: PaymentMethod, integration: Integration) =
-        ConfigurePaymentMethod(method, integration, address);
+        ConfigurePaymentMethod(method, integration, account_of(integration, address));
     Operator change_account(change: AcquirerChange) = ChangeAcquirer(merchant(), change);
     Operator remove_account(id: AcquirerId) = ChangeAcquirer(merchant(), AcquirerChange::Remove(id));
     /// A call of delete-metadata.
@@ -558,6 +558,10 @@ impl From<RefundOf> for Ask {
 pub(crate) fn refusal_by_acquirer() -> Failure {
     let acquirer_code = Some(AcquirerCode::new("not_today").expect("a word"));
     Failure { code: FailureCode::AcquirerRefusedRequest, acquirer_code }
+}
+
+fn account_of(integration: Integration, address: PublicAddress) -> Option<(AcquirerId, PublicAddress)> {
+    integration.acquirer.account_id().map(|id| (id, address))
 }
 
 /// The acquirer's success.

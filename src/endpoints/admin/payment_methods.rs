@@ -5,16 +5,14 @@ use till_domain::command::{Command, PublicAddress};
 use till_domain::ids::{AcquirerId, MerchantId};
 use till_domain::merchant::{Integration, PaymentMethod};
 use till_domain::money::{AMOUNT_MAX_MINOR, FeeRate};
-use till_domain::records::{AcquirerAccounts, Rows};
-use till_domain::refusal::Refusal;
 use till_protocol::fault::Fault;
 use till_protocol::field;
 use till_protocol::fields::Fields;
 
-use super::about_merchant::{MERCHANT_ARGUMENT, check_exists, submit};
+use super::about_merchant::{MERCHANT_ARGUMENT, submit};
 use crate::endpoints::forms::{BOOLEAN, PAYMENT_METHOD, own_text, whole_number};
 use crate::endpoints::prelude::*;
-use crate::service::{refused, reply_of};
+use crate::service::reply_of;
 
 pub(super) const ENDPOINTS: Endpoints<Operator> = &[Endpoint(&CONFIGURE_PAYMENT_METHOD, &configure_payment_method)];
 
@@ -81,19 +79,11 @@ static CONFIGURE_PAYMENT_METHOD: Declaration = Declaration {
 /// `POST /admin/configure-payment-method`
 async fn configure_payment_method(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let (merchant_id, method, on_sandbox, account) = call.fields().parse(&CONFIGURED)?;
-    check_exists(&service, merchant_id)?;
-    let acquirer = match account {
-        None => AcquirerRef::Sandbox,
-        Some(id) => {
-            let found = service.reader(merchant_id).await?.get::<AcquirerAccounts>(id)?;
-            found.ok_or_else(|| refused(&Refusal::ConfiguredAcquirerNotFound))?.reference()
-        }
-    };
     let address = match service.public_url() {
         None => PublicAddress::Unknown,
         Some(url) if url.starts_with("https://") => PublicAddress::Https,
         Some(_) => PublicAddress::Http,
     };
-    let command = Command::ConfigurePaymentMethod(method, Integration { acquirer, ..on_sandbox }, address);
+    let command = Command::ConfigurePaymentMethod(method, on_sandbox, account.map(|id| (id, address)));
     Ok(reply_of(submit(&service, &call, merchant_id, command).await?))
 }

@@ -7,7 +7,7 @@ use anyhow::bail;
 use futures_util::future::{try_join, try_join_all};
 use till_actors::Secret;
 use till_domain::card::{CardExpiry, TokenUsage};
-use till_domain::command::{AddInstallation, Caller, Command, CreateMerchant, PublicAddress, TokenizeCard};
+use till_domain::command::{AddInstallation, Caller, Command, CreateMerchant, TokenizeCard};
 use till_domain::event::Answer;
 use till_domain::ids::{InstallationId, KeyId, MerchantId, TokenId};
 use till_domain::merchant::{Integration, PaymentMethod, Platform, SETTLEMENT_DELAY_DEFAULT_SECONDS};
@@ -109,7 +109,7 @@ impl MerchantSetup<'_> {
         self.carry_out(Command::OpenBalance, None).await?;
         let integration = Integration { fee: FEE, ..Integration::initial() };
         for method in [PaymentMethod::Card, PaymentMethod::Installment] {
-            self.carry_out(Command::ConfigurePaymentMethod(method, integration, PublicAddress::Unknown), None).await?;
+            self.carry_out(Command::ConfigurePaymentMethod(method, integration, None), None).await?;
         }
         Ok(())
     }
