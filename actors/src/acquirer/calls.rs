@@ -133,6 +133,14 @@ pub enum UnansweredOutcome {
     Limited,
 }
 
+impl UnansweredOutcome {
+    /// True when the call may have been carried out, or may still be.
+    #[must_use]
+    pub const fn is_unknown(self) -> bool {
+        matches!(self, UnansweredOutcome::Unknown | UnansweredOutcome::Mismatch)
+    }
+}
+
 /// The result of a look-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LookedUp {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use till_domain::acquirer::{AccountMode, AccountState};
+use till_domain::acquirer::AccountState;
 use till_domain::ids::MerchantId;
 use till_domain::open_call::OpenCall;
 use till_domain::time::Millis;
@@ -42,8 +42,6 @@ impl Default for AccountStanding {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WaitingCall {
     pub(super) key: CallKey,
-    /// The mode of the account.
-    pub(super) mode: AccountMode,
     pub(super) opened_at: Millis,
     /// True for a void or a refund.
     pub(super) gives_back: bool,
@@ -68,14 +66,13 @@ pub(super) enum Heard {
 /// instant at which one may go on, none when nothing may before something else happens.
 pub(super) type NextCall = Result<(CallKey, bool), Option<Instant>>;
 
-/// The lane of an account. Of one of which nothing is known it is ready, and has the lower rate until a call tells its
-/// mode.
+/// The lane of an account. It is ready while nothing else is known, and has the lower rate until its mode is.
 #[derive(Debug, Default)]
 pub(super) struct AccountLane {
     pub(super) standing: AccountStanding,
     /// The number of times at which the account was changed. What calls with an earlier secret hear says nothing.
     pub(super) changes: u32,
-    is_live: bool,
+    pub(super) is_live: bool,
     refuses_card_numbers: bool,
     under_way: usize,
     /// The calls that wait, the oldest first, each with true for a void or a refund.
@@ -112,7 +109,6 @@ impl AccountLane {
 
     /// Lets a call wait.
     pub(super) fn wait(&mut self, call: WaitingCall) {
-        self.is_live = call.mode == AccountMode::Live;
         self.waiting.insert((call.opened_at, call.key), call.gives_back);
     }
 
@@ -255,14 +251,14 @@ mod tests {
 
     /// A lane of a real account in which these calls wait, the first the oldest, and the present instant.
     fn lane_of(numbers: impl IntoIterator<Item = u8>) -> (AccountLane, Instant) {
-        let mut lane = AccountLane::default();
+        let mut lane = AccountLane { is_live: true, ..AccountLane::default() };
         numbers.into_iter().for_each(|number| wait(&mut lane, number, false));
         (lane, Instant::now())
     }
 
     fn wait(lane: &mut AccountLane, number: u8, gives_back: bool) {
         let opened_at = Millis(u64::from(number));
-        lane.wait(WaitingCall { key: key(number), mode: AccountMode::Live, opened_at, gives_back });
+        lane.wait(WaitingCall { key: key(number), opened_at, gives_back });
     }
 
     fn times() -> CallTimes {
@@ -310,10 +306,7 @@ mod tests {
         assert_eq!(taken_within(&mut lane, now + second, second), 40);
         assert_eq!(taken_within(&mut lane, now + 12 * second, second), 81);
         let mut lane = AccountLane::default();
-        for number in 0..=255 {
-            let opened_at = Millis(u64::from(number));
-            lane.wait(WaitingCall { key: key(number), mode: AccountMode::Test, opened_at, gives_back: false });
-        }
+        (0..=255).for_each(|number| wait(&mut lane, number, false));
         assert_eq!(taken_within(&mut lane, now, second), 21);
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use till_domain::acquirer::AccountState;
+use till_domain::acquirer::{AccountMode, AccountState};
 use till_domain::ids::AcquirerId;
 use till_domain::time::Millis;
 use tokio::sync::Notify;
@@ -86,6 +86,11 @@ impl AccountLanes {
     /// Notes that the acquirer answered a call in the name of an account that no payment asked for.
     pub fn note_answer(&self, id: AcquirerId, at: Millis) {
         self.state.lock().of.entry(id).or_default().standing.last_answer_at = Some(at);
+    }
+
+    /// Notes the mode of an account, which has a rate of its own.
+    pub(super) fn note_mode(&self, id: AcquirerId, mode: AccountMode) {
+        self.state.lock().of.entry(id).or_default().is_live = mode == AccountMode::Live;
     }
 
     /// An account was changed: its calls go on at once, with what it is now.
@@ -268,7 +273,6 @@ impl Drop for LanePermit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use till_domain::acquirer::AccountMode;
     use till_domain::effect::EffectId;
     use till_domain::ids::{MerchantId, PaymentId};
     use till_domain::open_call::OpenCall;
@@ -288,7 +292,7 @@ mod tests {
     fn call(account: u8, number: u64) -> WaitingCall {
         let payment = PaymentId::from_bytes(((u128::from(account) << 64) + u128::from(number)).to_be_bytes());
         let key = (MerchantId::from_bytes([1; 16]), OpenCall::Payment(EffectId::operation(payment)));
-        WaitingCall { key, mode: AccountMode::Test, opened_at: Millis(number), gives_back: false }
+        WaitingCall { key, opened_at: Millis(number), gives_back: false }
     }
 
     fn fill(lanes: &Arc<AccountLanes>, of: u8, now: Instant) -> Vec<LanePermit> {

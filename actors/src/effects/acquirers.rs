@@ -19,6 +19,9 @@ use crate::acquirer::{Acquirer, AcquirerUnavailable, Connector, Connectors, Late
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(10);
 const NO_CONNECTOR: &str = "there is no connector to it";
 
+/// An acquirer, with the mode of its account; or why it cannot be called.
+pub(super) type Opened = Result<(Arc<dyn Acquirer>, AccountMode), NoResult>;
+
 /// The acquirers that can be called.
 pub struct Acquirers {
     sandbox: Arc<dyn Acquirer>,
@@ -59,11 +62,7 @@ impl Acquirers {
     }
 
     /// The acquirer of a payment or payout of the reader's merchant, and the mode of its account.
-    pub(crate) fn of<R: RowReader>(
-        &self,
-        acquirer: AcquirerRef,
-        rows: &MerchantReader<R>,
-    ) -> Result<(Arc<dyn Acquirer>, AccountMode), NoResult> {
+    pub(crate) fn of<R: RowReader>(&self, acquirer: AcquirerRef, rows: &MerchantReader<R>) -> Opened {
         let AcquirerRef::Account(name, id) = acquirer else {
             return Ok((Arc::clone(&self.sandbox), AccountMode::Test));
         };

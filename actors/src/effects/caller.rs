@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use till_domain::acquirer::{AccountMode, AcquirerName, AcquirerRef};
+use till_domain::acquirer::{AcquirerName, AcquirerRef};
 use till_domain::ids::{AcquirerId, MerchantId};
 use till_domain::open_call::OpenCall;
 use till_domain::records::Unreadable;
 use till_domain::time::Millis;
 
 use super::account_lanes::{AccountLanes, LanePermit};
-use super::acquirers::Acquirers;
+use super::acquirers::{Acquirers, Opened};
 use super::call_statistics::{CallStatistics, CountedAnswer, word_of};
 use super::calls::{CallSources, NoResult, plan};
 use super::times::{CallTimes, in_time};
@@ -44,11 +44,7 @@ pub(super) struct AskedAcquirer<'a> {
 }
 
 impl AcquirerCaller {
-    pub(super) fn acquirer(
-        &self,
-        merchant: MerchantId,
-        of: AcquirerRef,
-    ) -> Result<(Arc<dyn Acquirer>, AccountMode), NoResult> {
+    pub(super) fn acquirer(&self, merchant: MerchantId, of: AcquirerRef) -> Opened {
         self.acquirers.of(of, &self.sources.reader(merchant))
     }
 

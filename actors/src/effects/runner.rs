@@ -22,9 +22,7 @@ use super::account_lanes::LanePermit;
 use super::caller::{AcquirerCaller, AskedAcquirer};
 use super::calls::{Judged, NoResult, OpenRows, PlannedCall, plan};
 use super::times::plus_pause;
-use crate::acquirer::{
-    Acquirer, AcquirerCall, CallAnswer, LookedUp, NamedCall, PaymentStep, Prepared, UnansweredOutcome,
-};
+use crate::acquirer::{Acquirer, AcquirerCall, CallAnswer, LookedUp, NamedCall, PaymentStep, Prepared};
 use crate::background::{AT_ONCE, BackgroundWork, Retry, Served, WorkError};
 use crate::merchant::{Admission, Registry, SharedContext};
 use crate::outbox::{MadeCall, MadeCalls, PreparedCall};
@@ -61,11 +59,11 @@ impl BackgroundWork for EffectRunner {
         let Some(open) = open else { return self.close(key) };
         let (acquirer, mode) = match self.caller.acquirer(merchant, open.acquirer()) {
             Ok(opened) => opened,
-            Err(error) => return self.without_result(key, (&open, AccountMode::Test), error).await,
+            Err(error) => return self.without_result(key, &open, error).await,
         };
         let permit = match open.acquirer() {
             AcquirerRef::Sandbox => None,
-            AcquirerRef::Account(_, id) => match self.enter_lane(id, key, (&open, mode)) {
+            AcquirerRef::Account(_, id) => match self.enter_lane((id, mode), key, &open) {
                 Some(permit) => Some(permit),
                 None => return self.wait(key, &open).await,
             },
@@ -74,7 +72,7 @@ impl BackgroundWork for EffectRunner {
         let asked = AskedAcquirer { caller, acquirer: &*acquirer, name, permit: permit.as_ref() };
         let (name, judged) = match self.answer(&asked, key, &open).await {
             Ok(answered) => answered,
-            Err(error) => return self.without_result(key, (&open, mode), error).await,
+            Err(error) => return self.without_result(key, &open, error).await,
         };
         match judged {
             Judged::Prepared(command) => {
@@ -192,11 +190,8 @@ impl EffectRunner {
 
     /// True when a request without answer may still be carried out.
     fn may_be_on_its_way(&self, acquirer: &dyn Acquirer, made: Option<MadeCall>) -> bool {
-        let on_its_way = |since: Instant| !acquirer.is_in_process() && since.elapsed() < self.caller.times.on_its_way;
-        match made {
-            Some(MadeCall::Unanswered(since)) => on_its_way(since),
-            Some(MadeCall::Pending(_) | MadeCall::AwaitsCustomer) | None => false,
-        }
+        let Some(MadeCall::Unanswered(since)) = made else { return false };
+        !acquirer.is_in_process() && since.elapsed() < self.caller.times.on_its_way
     }
 
     /// Makes a call. From before it until its result is recorded it counts as made, whatever becomes of it.
@@ -211,14 +206,9 @@ impl EffectRunner {
         let note = |made| self.made_calls().note(key, name, made);
         note(Some(MadeCall::Unanswered(Instant::now())));
         let answer = asked.act(call).await;
-        match answer.as_ref().map_err(|error| error.outcome) {
-            Ok(_) => {}
-            Err(UnansweredOutcome::Unknown | UnansweredOutcome::Mismatch) => {
-                note(Some(MadeCall::Unanswered(Instant::now())))
-            }
-            Err(UnansweredOutcome::NotSent | UnansweredOutcome::CredentialsRefused | UnansweredOutcome::Limited) => {
-                note(before)
-            }
+        if let Err(error) = &answer {
+            let is_unknown = error.outcome.is_unknown();
+            note(if is_unknown { Some(MadeCall::Unanswered(Instant::now())) } else { before });
         }
         Ok(answer?)
     }
@@ -250,12 +240,13 @@ impl EffectRunner {
     /// A permit of an account to make an open call; without one the call waits.
     fn enter_lane(
         &self,
-        id: AcquirerId,
+        (id, mode): (AcquirerId, AccountMode),
         key: (MerchantId, OpenCall),
-        of: (&OpenRows, AccountMode),
+        open: &OpenRows,
     ) -> Option<LanePermit> {
         self.registry.shared().outbox.effects.calls.leave_lane(key);
-        self.caller.lanes.enter(id, waiting_call(key, of), Instant::now())
+        self.caller.lanes.note_mode(id, mode);
+        self.caller.lanes.enter(id, waiting_call(key, open), Instant::now())
     }
 
     /// The call waits for the lane of its account, which queues it again. Until then it is looked at from time to time,
@@ -264,31 +255,27 @@ impl EffectRunner {
         self.registry.shared().outbox.effects.calls.keep_pause(key);
         self.expire_overdue(key.0, open).await?;
         let looked_at = self.time_after(self.caller.times.probe_max);
-        let Some((payment_id, fails_at)) = self.unsent(key, open) else { return Ok(Some(looked_at)) };
-        if self.fail_unsent(key.0, open, payment_id, fails_at).await? {
+        let Some(unsent) = self.unsent(key, open) else { return Ok(Some(looked_at)) };
+        if self.fail_unsent(key.0, open, unsent).await? {
             return Ok(Some(AT_ONCE));
         }
+        let fails_at = plus_pause(unsent.1, self.caller.times.unsent);
         let is_over = fails_at <= self.registry.shared().clock.now();
         Ok(Some(if is_over { looked_at } else { fails_at.min(looked_at) }))
     }
 
     /// The call stays open, unless its payment has waited for too long.
-    async fn without_result(
-        &self,
-        key: (MerchantId, OpenCall),
-        (open, mode): (&OpenRows, AccountMode),
-        reason: NoResult,
-    ) -> Served {
+    async fn without_result(&self, key: (MerchantId, OpenCall), open: &OpenRows, reason: NoResult) -> Served {
         let AcquirerCaller { times, lanes, .. } = &*self.caller;
         let (account, is_unreadable) = (open.acquirer().account_id(), matches!(reason, NoResult::Unreadable(_)));
         if let Some(id) = account.filter(|id| !is_unreadable && lanes.closed_as(*id).is_some()) {
-            lanes.wait(id, waiting_call(key, (open, mode)));
+            lanes.wait(id, waiting_call(key, open));
             return self.wait(key, open).await;
         }
         self.expire_overdue(key.0, open).await?;
         let mut pause_max = times.call;
-        if let (NoResult::NotSent(_), Some((payment_id, fails_at))) = (&reason, self.unsent(key, open)) {
-            if self.fail_unsent(key.0, open, payment_id, fails_at).await? {
+        if let (NoResult::NotSent(_), Some(unsent)) = (&reason, self.unsent(key, open)) {
+            if self.fail_unsent(key.0, open, unsent).await? {
                 return Ok(Some(AT_ONCE));
             }
             pause_max = times.unsent_pause_max;
@@ -296,13 +283,13 @@ impl EffectRunner {
         Err(TriedAgain { reason, pause_max, is_told: account.is_none() || is_unreadable }.into())
     }
 
-    /// The payment of an authorization of which nothing was sent, and the instant at which it fails; none for another
-    /// call.
+    /// The payment of an authorization of which nothing was sent, and the instant at which it was opened; none for
+    /// another call.
     fn unsent(&self, key: (MerchantId, OpenCall), open: &OpenRows) -> Option<(PaymentId, Millis)> {
         let OpenRows::Payment(effect, payment) = open else { return None };
         let name = NamedCall::first(payment.id, PaymentStep::Authorize);
         let is_unsent = effect.kind.is_authorization() && self.made_calls().find(key, name).is_none();
-        is_unsent.then(|| (payment.id, plus_pause(effect.opened_at, self.caller.times.unsent)))
+        is_unsent.then_some((payment.id, effect.opened_at))
     }
 
     /// Fails a payment of which nothing was sent, when it is time; true when it has failed.
@@ -310,21 +297,14 @@ impl EffectRunner {
         &self,
         merchant: MerchantId,
         open: &OpenRows,
-        payment_id: PaymentId,
-        fails_at: Millis,
+        (payment_id, opened_by): (PaymentId, Millis),
     ) -> Result<bool, WorkError> {
-        let now = self.registry.shared().clocks.now(merchant);
-        if now < fails_at {
+        if self.registry.shared().clocks.now(merchant) < plus_pause(opened_by, self.caller.times.unsent) {
             return Ok(false);
         }
         let closed_as = open.acquirer().account_id().and_then(|id| self.caller.lanes.closed_as(id));
-        let code = if closed_as == Some(AccountState::CredentialsRefused) {
-            FailureCode::AcquirerRefusedCredentials
-        } else {
-            FailureCode::AcquirerNotAvailable
-        };
-        let lifetime_millis = u64::try_from(self.caller.times.unsent.as_millis()).unwrap_or(u64::MAX);
-        let opened_by = Millis(now.0.saturating_sub(lifetime_millis));
+        let is_refused = closed_as == Some(AccountState::CredentialsRefused);
+        let code = if is_refused { FailureCode::AcquirerRefusedCredentials } else { FailureCode::AcquirerNotAvailable };
         let fail = Command::FailUnsent(UnsentPayment { payment_id, code, opened_by });
         let answer = self.registry.carry_out(merchant, fail, Admission::Always).await?;
         Ok(answer == Answer::Changed(true))
@@ -353,6 +333,6 @@ impl EffectRunner {
     }
 }
 
-fn waiting_call(key: (MerchantId, OpenCall), (open, mode): (&OpenRows, AccountMode)) -> WaitingCall {
-    WaitingCall { key, mode, opened_at: open.opened_at(), gives_back: open.gives_back() }
+fn waiting_call(key: (MerchantId, OpenCall), open: &OpenRows) -> WaitingCall {
+    WaitingCall { key, opened_at: open.opened_at(), gives_back: open.gives_back() }
 }

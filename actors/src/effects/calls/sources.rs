@@ -15,8 +15,8 @@ use till_domain::time::Millis;
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::Keyring;
 
+use crate::acquirer::AcquirerUnavailable;
 use crate::acquirer::security_codes::SecurityCodes;
-use crate::acquirer::{AcquirerUnavailable, UnansweredOutcome};
 use crate::background::BackgroundRows;
 use crate::store::Store;
 
@@ -45,12 +45,8 @@ impl From<Unreadable> for NoResult {
 
 impl From<AcquirerUnavailable> for NoResult {
     fn from(error: AcquirerUnavailable) -> NoResult {
-        match error.outcome {
-            UnansweredOutcome::Unknown | UnansweredOutcome::Mismatch => NoResult::Unanswered(error.to_string()),
-            UnansweredOutcome::NotSent | UnansweredOutcome::CredentialsRefused | UnansweredOutcome::Limited => {
-                NoResult::NotSent(error.to_string())
-            }
-        }
+        let no_result = if error.outcome.is_unknown() { NoResult::Unanswered } else { NoResult::NotSent };
+        no_result(error.to_string())
     }
 }
 
