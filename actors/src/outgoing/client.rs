@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap, USER_AGENT};
+use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderValue, USER_AGENT};
 use hyper::{Request, Response};
 use parking_lot::Mutex;
 use rustls::RootCertStore;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 use url::{Host, Position, Url};
+use zeroize::Zeroizing;
 
 use super::failure::RequestFailure;
 use super::http_connection::HttpConnection;
@@ -116,9 +117,12 @@ impl HttpClient {
             Some(body) => Request::post(call.path).header(CONTENT_LENGTH, body.len()),
         };
         let host = &self.base[Position::BeforeHost..Position::AfterPort];
-        let request = request.header(HOST, host).header(USER_AGENT, USER_AGENT_VALUE);
-        let request = call.headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-        request.body(Full::from(call.body.unwrap_or_default().to_vec())).map_err(|_| RequestFailure::Unsendable)
+        let mut request = request.header(HOST, host).header(USER_AGENT, USER_AGENT_VALUE);
+        for (name, value) in call.headers {
+            let value = HeaderValue::from_maybe_shared(zeroized(value.as_bytes()));
+            request = request.header(*name, value.map_err(|_| RequestFailure::Unsendable)?);
+        }
+        request.body(Full::from(zeroized(call.body.unwrap_or_default()))).map_err(|_| RequestFailure::Unsendable)
     }
 
     /// The connection that was used last, of those that are still open.
@@ -183,6 +187,11 @@ impl HttpAnswer {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
+}
+
+/// A copy that is overwritten once nothing of the request is used any more. What a connection writes of its head is not.
+fn zeroized(bytes: &[u8]) -> Bytes {
+    Bytes::from_owner(Zeroizing::new(bytes.to_vec()))
 }
 
 fn connecting_until(deadline: Instant) -> Instant {

@@ -389,7 +389,11 @@ impl Run {
             EffectKind::Authorize | EffectKind::AuthorizePrepared => return result(id, self.authorization()),
             EffectKind::Refund(refund_id) => return refund_answered(refund_id, self.call_result()),
             EffectKind::VoidLate | EffectKind::RefundLate => return given_back(id, self.call_result()),
-            EffectKind::CancelAction if self.random.once_in(3) => return canceled_too_late(id, self.authorization()),
+            EffectKind::CancelAction if self.random.once_in(3) => {
+                let told = self.authorization();
+                let is_approval = matches!(told, AuthorizationResult::Approved(_));
+                return if is_approval { canceled_too_late(id, told) } else { action_canceled(id) };
+            }
             EffectKind::CancelAction => return action_canceled(id),
             EffectKind::Capture => OperationKind::Capture,
             EffectKind::Void => OperationKind::Void,
