@@ -76,7 +76,7 @@ pub(super) struct AccountLane {
     refuses_card_numbers: bool,
     under_way: usize,
     /// The calls that wait, the oldest first, each with true for a void or a refund.
-    waiting: BTreeMap<(Millis, CallKey), bool>,
+    pub(super) waiting: BTreeMap<(Millis, CallKey), bool>,
     silent: u32,
     /// The instant from which the next call may go.
     next_at: Option<Instant>,
@@ -97,11 +97,6 @@ struct Probes {
 }
 
 impl AccountLane {
-    /// The number of calls that wait.
-    pub(super) fn waiting(&self) -> usize {
-        self.waiting.len()
-    }
-
     /// True while only single calls find out whether the acquirer answers again.
     pub(super) const fn is_closed(&self) -> bool {
         self.probes.is_some()
@@ -110,11 +105,6 @@ impl AccountLane {
     /// Lets a call wait.
     pub(super) fn wait(&mut self, call: WaitingCall) {
         self.waiting.insert((call.opened_at, call.key), call.gives_back);
-    }
-
-    /// A call does not wait any more.
-    pub(super) fn forget(&mut self, opened_at: Millis, key: CallKey) {
-        self.waiting.remove(&(opened_at, key));
     }
 
     /// Takes the next call that may go on, which is under way from then on.

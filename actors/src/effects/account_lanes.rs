@@ -146,7 +146,7 @@ impl AccountLanes {
         let mut state = self.state.lock();
         match state.calls.remove(&key) {
             Some(LaneCall::Waits(id, opened_at)) => {
-                state.of.entry(id).and_modify(|lane| lane.forget(opened_at, key));
+                state.of.entry(id).and_modify(|lane| _ = lane.waiting.remove(&(opened_at, key)));
             }
             Some(LaneCall::Called(id, is_probe)) => {
                 state.end(id, is_probe);
@@ -184,7 +184,7 @@ impl AccountLanes {
     fn take_calls(&self, now: Instant) -> (Vec<CallKey>, Option<Duration>) {
         let (mut state, mut taken, mut next_at) = (self.state.lock(), Vec::new(), None::<Instant>);
         let mut turns: Vec<AcquirerId> =
-            state.of.iter().filter(|(_, lane)| lane.waiting() > 0).map(|(id, _)| *id).collect();
+            state.of.iter().filter(|(_, lane)| !lane.waiting.is_empty()).map(|(id, _)| *id).collect();
         let next = turns.partition_point(|id| Some(*id) <= state.last);
         turns.rotate_left(next);
         for id in turns {
@@ -235,14 +235,14 @@ impl Lanes {
     fn wait(&mut self, id: AcquirerId, call: WaitingCall) {
         let lane = self.of.entry(id).or_default();
         if let Some(LaneCall::Waits(_, opened_at)) = self.calls.insert(call.key, LaneCall::Waits(id, call.opened_at)) {
-            lane.forget(opened_at, call.key);
+            lane.waiting.remove(&(opened_at, call.key));
         }
         lane.wait(call);
     }
 
     /// True when one call of the account waits, and no other.
     fn is_alone(&self, id: AcquirerId) -> bool {
-        self.of.get(&id).is_some_and(|lane| lane.waiting() == 1)
+        self.of.get(&id).is_some_and(|lane| lane.waiting.len() == 1)
     }
 
     fn take(&mut self, id: AcquirerId, times: &CallTimes, now: Instant) -> NextCall {

@@ -13,7 +13,7 @@ use till_domain::time::Millis;
 use zeroize::Zeroizing;
 
 use super::api::{Api, NoObject};
-use super::follow_ups::{FollowUpCall, HoldChange};
+use super::follow_ups::FollowUpCall;
 use super::notices::read_notice;
 use super::objects::{BalanceSource, BalanceTransaction, Named, Page};
 use super::{authorizations, cancellations};
@@ -94,8 +94,9 @@ impl Acquirer for Api {
             match &call {
                 AcquirerCall::Authorize(request) => authorizations::act(self, request).await,
                 AcquirerCall::Cancel(request) => cancellations::act(self, request).await,
-                AcquirerCall::Capture(request) => FollowUpCall::of(self, request).change(HoldChange::Capture).await,
-                AcquirerCall::Void(request) => FollowUpCall::of(self, request).change(HoldChange::Void).await,
+                AcquirerCall::Capture(request) | AcquirerCall::Void(request) => {
+                    FollowUpCall::of(self, request).change().await
+                }
                 AcquirerCall::Refund(request) => FollowUpCall::of(self, request).refund().await,
                 AcquirerCall::Payout(_) | AcquirerCall::Evidence(_) => {
                     Err(AcquirerUnavailable::not_sent("Till makes no such call at Stripe"))
@@ -109,10 +110,9 @@ impl Acquirer for Api {
             match call {
                 AcquirerCall::Authorize(request) => authorizations::look_up(self, request).await,
                 AcquirerCall::Cancel(request) => cancellations::look_up(self, request).await,
-                AcquirerCall::Capture(request) => {
-                    FollowUpCall::of(self, request).look_up_change(HoldChange::Capture).await
+                AcquirerCall::Capture(request) | AcquirerCall::Void(request) => {
+                    FollowUpCall::of(self, request).look_up_change().await
                 }
-                AcquirerCall::Void(request) => FollowUpCall::of(self, request).look_up_change(HoldChange::Void).await,
                 AcquirerCall::Refund(request) => FollowUpCall::of(self, request).look_up_refund().await,
                 AcquirerCall::Payout(_) | AcquirerCall::Evidence(_) => Ok(LookedUp::NotDone),
             }

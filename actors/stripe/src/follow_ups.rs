@@ -1,7 +1,7 @@
 //! What follows an authorization: captures and voids, which an intent has at most one of, and refunds.
 
 use till_actors::acquirer::{
-    AcquirerUnavailable, Awaited, CallAnswer, CallDone, FollowUpRequest, LookedUp, MovedMoney, NamedCall,
+    AcquirerUnavailable, Awaited, CallAnswer, CallDone, FollowUpRequest, LookedUp, MovedMoney, NamedCall, PaymentStep,
 };
 use till_domain::failure::FailureCode;
 
@@ -13,15 +13,6 @@ use super::outcomes::{PENDING, carried_out, declined_for};
 /// The pages of a payment's refunds that are read, at most: at 100 each, more refunds than a payment has.
 const PAGES_MAX: usize = 100;
 const REFUNDS: &str = "/v1/refunds";
-
-/// A change of a hold.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HoldChange {
-    /// The money, or a part of it, is taken.
-    Capture,
-    /// All of it is released.
-    Void,
-}
 
 /// A request that follows an authorization, with the account that it is made at.
 pub(crate) struct FollowUpCall<'a> {
@@ -37,24 +28,49 @@ impl<'a> FollowUpCall<'a> {
         FollowUpCall { api, request, reference: request.reference.to_string(), expected }
     }
 
+    /// True for a capture, of the hold or of a part of it; else it is released.
+    const fn is_capture(&self) -> bool {
+        matches!(self.request.reference, NamedCall::Payment { step: PaymentStep::Capture, .. })
+    }
+
     /// Changes the hold of a payment.
-    pub(crate) async fn change(&self, change: HoldChange) -> Result<CallAnswer, AcquirerUnavailable> {
+    pub(crate) async fn change(&self) -> Result<CallAnswer, AcquirerUnavailable> {
         let form = Form::new().with(EXPAND, "latest_charge");
-        let (act, form) = match change {
-            HoldChange::Capture => {
-                ("capture", form.with("amount_to_capture", &self.request.money.amount.get().to_string()))
-            }
-            HoldChange::Void => ("cancel", form),
+        let (act, form) = if self.is_capture() {
+            ("capture", form.with("amount_to_capture", &self.request.money.amount.get().to_string()))
+        } else {
+            ("cancel", form)
         };
         let path = format!("{INTENTS}/{}/{act}", self.request.acquirer_reference);
         let made = self.api.call::<Intent>(&path, Some(&form), None).await;
-        let made = made.and_then(|intent| Ok(state_of_change(&intent, change, &self.expected)?));
-        carried_out(made, self.look_up_change(change)).await
+        carried_out(made.and_then(|intent| Ok(self.state_of_change(&intent)?)), self.look_up_change()).await
     }
 
     /// Looks up what has become of a change of a hold.
-    pub(crate) async fn look_up_change(&self, change: HoldChange) -> Result<LookedUp, AcquirerUnavailable> {
-        state_of_change(&self.api.intent(&self.request.acquirer_reference).await?, change, &self.expected)
+    pub(crate) async fn look_up_change(&self) -> Result<LookedUp, AcquirerUnavailable> {
+        self.state_of_change(&self.api.intent(&self.request.acquirer_reference).await?)
+    }
+
+    /// What has become of a change of a hold, by the intent. A capture may be of a part of it.
+    fn state_of_change(&self, intent: &Intent) -> Result<LookedUp, AcquirerUnavailable> {
+        let (amount, is_capture) = (self.expected.amount(), self.is_capture());
+        intent.check(&self.expected)?;
+        same(if is_capture { intent.amount >= amount } else { intent.amount == amount }, "amount")?;
+        Ok(LookedUp::Found(match (intent.status, is_capture) {
+            (IntentStatus::RequiresCapture, _) => return Ok(LookedUp::NotDone),
+            (IntentStatus::Succeeded, true) => {
+                same(intent.amount_received == amount, "amount")?;
+                moved_answer(intent.latest_charge.as_ref().map_or(&intent.id, |charge| &charge.id).as_str())
+            }
+            (IntentStatus::Succeeded, false) => declined_for(FailureCode::AlreadyCaptured),
+            (IntentStatus::Canceled, true) => declined_for(FailureCode::AuthorizationExpired),
+            (IntentStatus::Canceled, false) => moved_answer(intent.id.as_str()),
+            (IntentStatus::Processing | IntentStatus::Other, _) => PENDING,
+            (
+                IntentStatus::RequiresPaymentMethod | IntentStatus::RequiresConfirmation | IntentStatus::RequiresAction,
+                _,
+            ) => declined_for(FailureCode::UnknownAuthorization),
+        }))
     }
 
     /// Gives captured money back.
@@ -126,31 +142,6 @@ impl<'a> FollowUpCall<'a> {
             _ => PENDING,
         })
     }
-}
-
-/// What has become of a change of a hold, by the intent. A capture may be of a part of it.
-fn state_of_change(intent: &Intent, change: HoldChange, expected: &Expected) -> Result<LookedUp, AcquirerUnavailable> {
-    intent.check(expected)?;
-    let is_about = match change {
-        HoldChange::Capture => intent.amount >= expected.amount(),
-        HoldChange::Void => intent.amount == expected.amount(),
-    };
-    same(is_about, "amount")?;
-    Ok(LookedUp::Found(match (intent.status, change) {
-        (IntentStatus::RequiresCapture, _) => return Ok(LookedUp::NotDone),
-        (IntentStatus::Succeeded, HoldChange::Capture) => {
-            same(intent.amount_received == expected.amount(), "amount")?;
-            moved_answer(intent.latest_charge.as_ref().map_or(&intent.id, |charge| &charge.id).as_str())
-        }
-        (IntentStatus::Succeeded, HoldChange::Void) => declined_for(FailureCode::AlreadyCaptured),
-        (IntentStatus::Canceled, HoldChange::Capture) => declined_for(FailureCode::AuthorizationExpired),
-        (IntentStatus::Canceled, HoldChange::Void) => moved_answer(intent.id.as_str()),
-        (IntentStatus::Processing | IntentStatus::Other, _) => PENDING,
-        (
-            IntentStatus::RequiresPaymentMethod | IntentStatus::RequiresConfirmation | IntentStatus::RequiresAction,
-            _,
-        ) => declined_for(FailureCode::UnknownAuthorization),
-    }))
 }
 
 fn moved_answer(acquirer_reference: &str) -> CallAnswer {
