@@ -11,3 +11,4 @@ mod guide;
 mod silence;
 mod restore;
 mod campaign;
+mod memory;
