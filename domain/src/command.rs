@@ -1,5 +1,7 @@
 //! Commands: the requests to a merchant's actor, parsed and checked for form.
 
+use std::fmt;
+
 use crate::acquirer::{AccountMode, AcquirerName, CardEntry};
 use crate::card::{CardAtAcquirer, CardFacts, SaveCard, TokenUsage};
 use crate::checkout::{CheckoutLine, CheckoutRef, Locale};
@@ -18,6 +20,7 @@ use crate::metadata::{CanonicalJson, MetadataPath, SetNumber, SweptItem};
 use crate::money::{AmountMinor, Currency, Money};
 use crate::payment::{OperationKind, PaymentRef};
 use crate::preparation::Preparation;
+use crate::role::Role;
 use crate::session::{InstallmentPlan, InterestBearer};
 use crate::text::{
     Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier,
@@ -37,6 +40,21 @@ pub enum Caller {
     Operator,
     /// Till itself: results of effects, timers.
     System,
+    /// A member of the team who is signed in. Checked again inside decide, as a key is.
+    User(UserId),
+}
+
+/// The name of a caller for people.
+impl fmt::Display for Caller {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Caller::ApiKey(id) => id.fmt(formatter),
+            Caller::User(id) => id.fmt(formatter),
+            Caller::Sdk(id) => id.fmt(formatter),
+            Caller::Operator => formatter.write_str("operator"),
+            Caller::System => formatter.write_str("till"),
+        }
+    }
 }
 
 /// The scope in which an Idempotency-Key is unique.
@@ -280,13 +298,24 @@ pub struct SaveCardOfToken {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TeamChange {
     /// Invite a user to the team.
-    InviteUser(Email),
+    InviteUser(InviteUser),
     /// Become a member of the team by accepting an invitation.
     AcceptInvitation(InvitationId),
     /// Remove a member of the team.
     RemoveUser(UserId),
     /// Switch to a plan.
     SelectPlan(PlanId),
+}
+
+/// Invite a user to the team.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InviteUser {
+    /// The address of the person.
+    pub email: Email,
+    /// The role that the person is to have.
+    pub role: Role,
+    /// The largest amount that the person may give back in one call, in minor units; only with the role SUPPORT.
+    pub refund_limit: Option<AmountMinor>,
 }
 
 /// An object that a sweeper found to be expired. The rules check it again before they remove it.
@@ -497,6 +526,10 @@ pub struct GenerateKey {
     pub api_version: String,
     /// The time at which it ends, in the future.
     pub expires_at: Option<Millis>,
+    /// What it may do.
+    pub role: Role,
+    /// The largest amount that it may give back in one call, in minor units; only with the role SUPPORT.
+    pub refund_limit: Option<AmountMinor>,
 }
 
 /// Set the test clock to an instant, after everything that is due until then has happened.

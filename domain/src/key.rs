@@ -1,6 +1,8 @@
 //! API keys: their text form and their stored form.
 
 use crate::ids::KeyId;
+use crate::money::AmountMinor;
+use crate::role::Role;
 use crate::text::Name;
 use crate::time::Millis;
 
@@ -90,6 +92,10 @@ pub struct ApiKey {
     pub expires_at: Option<Millis>,
     /// The time at which it was revoked.
     pub revoked_at: Option<Millis>,
+    /// What it may do, for as long as it lives.
+    pub role: Role,
+    /// The largest amount that it may give back in one call, in minor units; only with the role SUPPORT.
+    pub refund_limit: Option<AmountMinor>,
 }
 
 impl ApiKey {

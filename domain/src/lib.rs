@@ -33,6 +33,7 @@ pub mod payout;
 pub mod plan;
 pub mod preparation;
 pub mod refund;
+pub mod role;
 pub mod session;
 pub mod statement;
 pub mod team;

@@ -62,8 +62,8 @@ word_enum! {
 /// The reason for which a command is refused. It changed nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// The key is not one of the merchant's live keys.
-    KeyNotLive,
+    /// The key is not one of the merchant's live keys, or the user not a member of its team.
+    CallerNotLive,
     /// There is no such merchant.
     MerchantNotFound,
     /// The merchant's calls that change something are refused.

@@ -1,6 +1,8 @@
 //! The team of a merchant: its users and its invitations.
 
 use crate::ids::{InvitationId, UserId};
+use crate::money::AmountMinor;
+use crate::role::Role;
 use crate::text::Email;
 use crate::time::Millis;
 
@@ -11,7 +13,7 @@ pub const INVITATIONS_OPEN_MAX: usize = 1_000;
 /// The time for which an invitation can be accepted: a week.
 pub const INVITATION_LIFETIME_SECONDS: u64 = 7 * 86_400;
 
-/// An invitation to the team. Its id is a capability: everybody who knows it may accept the invitation.
+/// An invitation to the team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invitation {
     /// Its id.
@@ -24,6 +26,12 @@ pub struct Invitation {
     pub expires_at: Millis,
     /// Its acceptance, if it was accepted.
     pub accepted: Option<Acceptance>,
+    /// The role that the invited person is to have.
+    pub role: Role,
+    /// The refund limit that comes with it.
+    pub refund_limit: Option<AmountMinor>,
+    /// The member who invited; none for a key or the operator.
+    pub inviter_id: Option<UserId>,
 }
 
 impl Invitation {
@@ -54,4 +62,10 @@ pub struct User {
     pub invitation_id: InvitationId,
     /// The time at which it became a member.
     pub created_at: Millis,
+    /// What it may do.
+    pub role: Role,
+    /// The largest amount that it may give back in one call, in minor units; only with the role SUPPORT.
+    pub refund_limit: Option<AmountMinor>,
+    /// The number of times that all of its sessions were ended: a session of an earlier number is over.
+    pub sessions_ended: u32,
 }

@@ -1,13 +1,16 @@
-//! The merchants' programs, which authenticate with an API key.
+//! The callers of merchants: programs, which authenticate with an API key, and members who are signed in.
 
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use till_domain::command::Caller;
-use till_domain::ids::{KeyId, MerchantId};
-use till_domain::key::{self, KeyDigest};
+use till_domain::ids::MerchantId;
+use till_domain::key::{self, ApiKey, KeyDigest};
+use till_domain::money::AmountMinor;
 use till_domain::records::{ApiKeys, KeyDirectory, Rows};
+use till_domain::role::{Act, Role};
+use till_domain::team::User;
 use till_protocol::api_error::{ApiError, Code};
 use till_protocol::dispatch::{Authenticate, AuthenticatedCaller, NoToken};
 use till_protocol::version::ApiVersion;
@@ -15,31 +18,54 @@ use till_protocol::version::ApiVersion;
 use super::known_keys::{KnownKey, KnownKeys};
 use crate::service::Shared;
 
-/// A merchant's program.
+/// A merchant's program, or a member of its team who is signed in.
 #[derive(Debug, Clone, Copy)]
 pub struct MerchantCaller {
     pub merchant_id: MerchantId,
-    pub key_id: KeyId,
+    /// The key or the member.
+    who: Caller,
+    /// Its role when it was authenticated.
+    pub role: Role,
+    refund_limit: Option<AmountMinor>,
     version: ApiVersion,
 }
 
 impl MerchantCaller {
+    /// A member who is signed in.
+    #[must_use]
+    pub fn member(merchant_id: MerchantId, user: &User) -> MerchantCaller {
+        let User { id, role, refund_limit, .. } = *user;
+        MerchantCaller { merchant_id, who: Caller::User(id), role, refund_limit, version: ApiVersion::NEWEST }
+    }
+
+    fn program(merchant_id: MerchantId, key: &ApiKey) -> MerchantCaller {
+        let version = ApiVersion::from_name(&key.api_version).unwrap_or(ApiVersion::NEWEST);
+        let ApiKey { id, role, refund_limit, .. } = *key;
+        MerchantCaller { merchant_id, who: Caller::ApiKey(id), role, refund_limit, version }
+    }
+
     /// The caller in the form of the domain.
     #[must_use]
     pub fn as_domain(&self) -> Caller {
-        Caller::ApiKey(self.key_id)
+        self.who
+    }
+
+    /// Returns true when the caller may do this at all. It is judged again when a change is decided.
+    #[must_use]
+    pub fn may(&self, act: Act) -> bool {
+        act.is_open_to(self.role, self.refund_limit)
     }
 }
 
 impl AuthenticatedCaller for MerchantCaller {
-    type LogName = KeyId;
+    type LogName = Caller;
 
     fn pinned_version(&self) -> ApiVersion {
         self.version
     }
 
-    fn log_name(&self) -> KeyId {
-        self.key_id
+    fn log_name(&self) -> Caller {
+        self.who
     }
 }
 
@@ -84,8 +110,7 @@ impl KeyAuthentication {
             return Err(ApiError::unauthorized());
         }
         self.service.last_used().note(key.id, now);
-        let version = ApiVersion::from_name(&key.api_version).unwrap_or(ApiVersion::NEWEST);
-        Ok(MerchantCaller { merchant_id, key_id: key.id, version })
+        Ok(MerchantCaller::program(merchant_id, &key))
     }
 
     /// The key in its present state.

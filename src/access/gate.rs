@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
 
-use till_domain::ids::KeyId;
+use till_domain::command::Caller;
 use till_protocol::api_error::ApiError;
 use till_protocol::connection::{ShareOf, address_group};
 use till_protocol::declaration::Package;
@@ -13,17 +13,17 @@ use super::MerchantCaller;
 
 /// Limits the rates of the public listener's callers.
 pub(crate) struct PublicGate {
-    per_key: Option<CallsPerSecond<KeyId>>,
+    per_caller: Option<CallsPerSecond<Caller>>,
     per_address: Option<CallsPerSecond<IpAddr>>,
 }
 
 impl PublicGate {
-    /// A gate with the limits of calls a second for one API key, and for one address that calls the SDK's functions for
-    /// any installation; None for no limit.
+    /// A gate with the limits of calls a second for one API key or member, and for one address that calls the SDK's
+    /// functions for any installation; None for no limit.
     #[must_use]
     pub(crate) fn new(of_key: Option<NonZeroU32>, of_address: Option<NonZeroU32>) -> PublicGate {
         PublicGate {
-            per_key: of_key.map(|calls| CallsPerSecond::new(calls, "one API key")),
+            per_caller: of_key.map(|calls| CallsPerSecond::new(calls, "one API key or member")),
             per_address: of_address.map(|calls| CallsPerSecond::new(calls, "one address")),
         }
     }
@@ -35,8 +35,8 @@ fn group(peer: Option<IpAddr>) -> IpAddr {
 
 impl AdmissionGate<MerchantCaller> for PublicGate {
     fn count(&self, arrival: &Arrival<'_, MerchantCaller>) -> Result<(), ApiError> {
-        match (arrival.caller, &self.per_key, &self.per_address) {
-            (Some(caller), Some(limit), _) => limit.count(&caller.key_id),
+        match (arrival.caller, &self.per_caller, &self.per_address) {
+            (Some(caller), Some(limit), _) => limit.count(&caller.as_domain()),
             (None, _, Some(limit)) if arrival.declaration.package == Package::Sdk => limit.count(&group(arrival.peer)),
             (Some(_), None, _) | (None, _, _) => Ok(()),
         }

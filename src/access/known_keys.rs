@@ -42,6 +42,7 @@ impl KnownKeys {
 mod tests {
     use super::*;
     use till_domain::ids::KeyId;
+    use till_domain::role::Role;
     use till_domain::text::Name;
     use till_domain::time::Millis;
 
@@ -55,6 +56,8 @@ mod tests {
             created_at: Millis(0),
             expires_at: None,
             revoked_at: None,
+            role: Role::Owner,
+            refund_limit: None,
         };
         KnownKey { merchant_id: MerchantId::from_bytes([1; 16]), key: Arc::new(key) }
     }

@@ -92,7 +92,7 @@ pub struct Limits {
     pub connections_max: NonZeroUsize,
     /// Connections at once from one address, of IPv6 from one network (/64).
     pub connections_per_address_max: NonZeroUsize,
-    /// Calls a second of one API key; any number when absent.
+    /// Calls a second of one API key or member; any number when absent.
     pub key_calls_per_second: Option<NonZeroU32>,
     /// Calls a second of one address for one installation.
     pub sdk_calls_per_second: NonZeroU32,

@@ -78,7 +78,7 @@ settings! {
         "The header in which these proxies name the address of a caller, such as `X-Forwarded-For`. Needs \
             `proxy_networks`. Not set: none is believed.";
     KEY_CALLS_PER_SECOND "key_calls_per_second":
-        "Calls a second of one API key. Not set: any number.";
+        "Calls a second of one API key or member. Not set: any number.";
     SDK_CALLS_PER_SECOND "sdk_calls_per_second" = "50":
         "Calls a second of one address for one installation.";
     SDK_CALLS_PER_SECOND_PER_ADDRESS "sdk_calls_per_second_per_address":

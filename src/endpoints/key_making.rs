@@ -12,6 +12,7 @@ use till_domain::command::{Caller, Command, GenerateKey};
 use till_domain::event::Answer;
 use till_domain::ids::{KeyId, MerchantId};
 use till_domain::key::{self, KEY_RANDOM_LEN, KeyDigest};
+use till_domain::role::Role;
 use till_domain::text::Name;
 use till_domain::time::Millis;
 use till_storage::vault::Keyring;
@@ -92,6 +93,8 @@ pub fn key_of(keyring: &Keyring, merchant_id: MerchantId, name: Name, text: &str
         display: key::display(text),
         api_version: ApiVersion::NEWEST.name().to_owned(),
         expires_at: None,
+        role: Role::Owner,
+        refund_limit: None,
     }
 }
 

@@ -92,7 +92,7 @@ async fn no_command_follows_a_revocation_even_before_it_is_durable() {
     world.store.resume_appends();
     let replies = all([revoked, late, late_replay]).await;
     assert_eq!(done(replies[0].clone()), Answer::Changed(true));
-    assert_refused(&replies[1], Refusal::KeyNotLive);
-    assert_refused(&replies[2], Refusal::KeyNotLive);
-    assert_refused(&world.submit(shop.merchant_id, initiate(session_id).by(&shop)).await, Refusal::KeyNotLive);
+    assert_refused(&replies[1], Refusal::CallerNotLive);
+    assert_refused(&replies[2], Refusal::CallerNotLive);
+    assert_refused(&world.submit(shop.merchant_id, initiate(session_id).by(&shop)).await, Refusal::CallerNotLive);
 }

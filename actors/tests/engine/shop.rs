@@ -16,6 +16,7 @@ use till_domain::key::KeyDigest;
 use till_domain::merchant::Platform;
 use till_domain::metadata::CanonicalJson;
 use till_domain::money::{AmountMinor, Money};
+use till_domain::role::Role;
 use till_domain::text::{
     Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey, Name, ReturnUrl, TimeZone,
 };
@@ -114,6 +115,8 @@ pub(crate) fn generate_key(merchant_id: MerchantId, digest: u64, display: String
         display,
         api_version: "2025-04-01".to_owned(),
         expires_at: None,
+        role: Role::Owner,
+        refund_limit: None,
     };
     by(Caller::Operator, Command::GenerateKey(command))
 }

@@ -7,10 +7,11 @@ use crate::ids::PaymentId;
 use crate::records::MerchantState;
 use crate::refusal::Refusal;
 
-/// The caller as activities name it: the operator as the address of its support.
+/// The caller as activities name it: a member as its address, the operator as that of its support.
 pub(super) fn actor(state: &MerchantState, caller: Caller) -> Result<Actor, Refusal> {
     Ok(match caller {
         Caller::ApiKey(key_id) => Actor::ApiKey(key_id),
+        Caller::User(user_id) => Actor::User { email: state.users.get(&user_id).map(|user| user.email.clone()) },
         Caller::Operator => Actor::User { email: profile(state)?.support_email.clone() },
         Caller::Sdk(_) | Caller::System => Actor::System,
     })

@@ -119,7 +119,7 @@ fn change_team(
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
     match change {
-        TeamChange::InviteUser(email) => Ok(team::invite_user(asker, email, context)?),
+        TeamChange::InviteUser(command) => Ok(team::invite_user(asker, command, context)?),
         TeamChange::AcceptInvitation(id) => team::accept_invitation(records, asker, *id, context),
         TeamChange::RemoveUser(user_id) => Ok(team::remove_user(asker, *user_id, context)?),
         TeamChange::SelectPlan(plan_id) => Ok(team::select_plan(asker, *plan_id, context)?),
@@ -129,6 +129,6 @@ fn change_team(
 fn installation(request: &Request) -> Result<InstallationId, Refusal> {
     match request.caller {
         Caller::Sdk(installation_id) => Ok(installation_id),
-        Caller::ApiKey(_) | Caller::Operator | Caller::System => Err(Refusal::InstallationNotFound),
+        Caller::ApiKey(_) | Caller::User(_) | Caller::Operator | Caller::System => Err(Refusal::InstallationNotFound),
     }
 }

@@ -60,7 +60,14 @@ fn check_caller(state: &MerchantState, request: &Request, now: Millis) -> Result
     match request.caller {
         Caller::ApiKey(key_id) => {
             let live = state.keys.get(&key_id).is_some_and(|key| key.is_live(now));
-            if live { Ok(()) } else { Err(Refusal::KeyNotLive) }
+            if live { Ok(()) } else { Err(Refusal::CallerNotLive) }
+        }
+        Caller::User(user_id) => {
+            if state.users.contains_key(&user_id) {
+                Ok(())
+            } else {
+                Err(Refusal::CallerNotLive)
+            }
         }
         Caller::Sdk(installation_id) => {
             let known = state.installations.contains_key(&installation_id);
@@ -95,7 +102,7 @@ fn replayed(
 fn check_not_suspended(state: &MerchantState, request: &Request) -> Result<(), Refusal> {
     let suspended = state.profile.as_ref().is_some_and(|profile| profile.suspended);
     let refused = match request.caller {
-        Caller::ApiKey(_) | Caller::Sdk(_) => suspended && !request.command.works_while_suspended(),
+        Caller::ApiKey(_) | Caller::User(_) | Caller::Sdk(_) => suspended && !request.command.works_while_suspended(),
         Caller::Operator | Caller::System => false,
     };
     if refused { Err(Refusal::MerchantSuspended) } else { Ok(()) }

@@ -33,6 +33,8 @@ pub(super) fn generate_key(
         created_at: context.now,
         expires_at: command.expires_at,
         revoked_at: None,
+        role: command.role,
+        refund_limit: command.refund_limit,
     };
     let answer = Answer::Key { key_id: key.id, created_at: key.created_at };
     let keep_text = may_be_repeated.then_some(VaultWrite::KeepKeyText(key.id));

@@ -3,14 +3,13 @@
 use super::caller::actor;
 use super::context::{Context, Decision};
 use crate::activity::{Activity, ActivityObject, ActivityType, PlanSwitch};
-use crate::command::Caller;
+use crate::command::{Caller, InviteUser};
 use crate::event::{Answer, Event};
 use crate::ids::{InvitationId, MerchantId, PlanId, UserId};
 use crate::plan::{Plan, PlanChoice, STARTER};
 use crate::records::{Invitations, MerchantState, Records};
 use crate::refusal::{DecisionError, Refusal};
 use crate::team::{INVITATION_LIFETIME_SECONDS, INVITATIONS_OPEN_MAX, Invitation, TEAM_MAX, User};
-use crate::text::Email;
 
 /// The caller and the merchant.
 #[derive(Clone, Copy)]
@@ -21,6 +20,11 @@ pub(super) struct Asker<'a> {
 }
 
 impl Asker<'_> {
+    /// The member, when one asks.
+    fn member(self) -> Option<UserId> {
+        if let Caller::User(user_id) = self.caller { Some(user_id) } else { None }
+    }
+
     /// The entry of the activity log for the command.
     fn activity(self, activity_type: ActivityType, context: &mut Context<'_>) -> Result<Activity, Refusal> {
         let object = ActivityObject::Merchant(self.merchant_id);
@@ -30,9 +34,10 @@ impl Asker<'_> {
 
 pub(super) fn invite_user(
     asker: Asker<'_>,
-    email: &Email,
+    command: &InviteUser,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), Refusal> {
+    let email = &command.email;
     if let Some(user) = asker.state.users.values().find(|user| user.email == *email) {
         return Err(Refusal::AlreadyMember { user_id: user.id });
     }
@@ -49,6 +54,9 @@ pub(super) fn invite_user(
         created_at: context.now,
         expires_at: context.now.plus_seconds(INVITATION_LIFETIME_SECONDS),
         accepted: None,
+        role: command.role,
+        refund_limit: command.refund_limit,
+        inviter_id: asker.member(),
     };
     let activity = asker.activity(ActivityType::UserInvited, context)?;
     let activity = Activity { user_email: Some(email.clone()), ..activity };
@@ -73,7 +81,15 @@ pub(super) fn accept_invitation(
         return Err(Refusal::TooMany { kind: "users", limit: TEAM_MAX }.into());
     }
     let email = invitation.email;
-    let user = User { id: context.mint(), email: email.clone(), invitation_id: id, created_at: context.now };
+    let user = User {
+        id: context.mint(),
+        email: email.clone(),
+        invitation_id: id,
+        created_at: context.now,
+        role: invitation.role,
+        refund_limit: invitation.refund_limit,
+        sessions_ended: 0,
+    };
     let activity = asker.activity(ActivityType::InvitationAccepted, context)?;
     let activity = Activity { user_email: Some(email), ..activity };
     let answer = Answer::User(user.id);

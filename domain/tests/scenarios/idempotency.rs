@@ -99,7 +99,7 @@ fn a_revoked_key_gets_no_kept_answer() {
     let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     world.given(initiate(session).named("call-1"));
     world.given(revoke_key(world.first_key()));
-    world.when(initiate(session).named("call-1")).refused(Refusal::KeyNotLive);
+    world.when(initiate(session).named("call-1")).refused(Refusal::CallerNotLive);
 }
 
 #[test]

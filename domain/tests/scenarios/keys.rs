@@ -71,8 +71,8 @@ fn a_key_may_revoke_itself_and_nothing_else_afterwards() {
     let key_id = world.key(generate_key(world.merchant_id, 2, None));
     let itself = TestCaller::MerchantWith(key_id);
     world.when(revoke_key(key_id).by(itself)).answers(Answer::Changed(true));
-    world.when(revoke_key(key_id).by(itself)).refused(Refusal::KeyNotLive);
-    world.when(generate_key(world.merchant_id, 3, None).by(itself)).refused(Refusal::KeyNotLive);
+    world.when(revoke_key(key_id).by(itself)).refused(Refusal::CallerNotLive);
+    world.when(generate_key(world.merchant_id, 3, None).by(itself)).refused(Refusal::CallerNotLive);
 }
 
 #[test]
@@ -83,5 +83,5 @@ fn a_suspended_merchant_can_only_revoke_keys() {
     world.when(rename_key(leaked, "x")).refused(Refusal::MerchantSuspended);
     world.when(generate_key(merchant_id, 3, None).by(TestCaller::Merchant)).refused(Refusal::MerchantSuspended);
     world.when(revoke_key(leaked).by(TestCaller::Merchant)).answers(Answer::Changed(true));
-    world.when(rename_key(leaked, "x").by(TestCaller::MerchantWith(leaked))).refused(Refusal::KeyNotLive);
+    world.when(rename_key(leaked, "x").by(TestCaller::MerchantWith(leaked))).refused(Refusal::CallerNotLive);
 }

@@ -125,7 +125,7 @@ fn a_keys_text_is_in_the_vault_only_for_a_repeatable_call() {
 fn an_unknown_keys_calls_are_refused() {
     let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let unknown = TestCaller::MerchantWith(crate::world::raw_id(9, KeyId::from_raw));
-    world.when(Ask::from(initiate(session)).by(unknown)).refused(Refusal::KeyNotLive);
+    world.when(Ask::from(initiate(session)).by(unknown)).refused(Refusal::CallerNotLive);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_revoked_key_opens_nothing_from_then_on() {
     let (mut world, session) = ScenarioWorld::open_with(ScenarioWorld::card_session);
     let key_id = world.first_key();
     world.when(revoke_key(key_id)).answers(Answer::Changed(true));
-    world.when(initiate(session)).refused(Refusal::KeyNotLive);
+    world.when(initiate(session)).refused(Refusal::CallerNotLive);
     world.when(revoke_key(key_id)).changes_nothing(Answer::Changed(false));
 }
 
@@ -161,7 +161,7 @@ fn a_key_ends_at_its_expiry_to_the_millisecond() {
     world.clock.0 = end.0 - 1;
     world.when(Ask::from(initiate(first)).by(TestCaller::MerchantWith(key_id))).takes_effect();
     world.clock = end;
-    world.when(Ask::from(initiate(second)).by(TestCaller::MerchantWith(key_id))).refused(Refusal::KeyNotLive);
+    world.when(Ask::from(initiate(second)).by(TestCaller::MerchantWith(key_id))).refused(Refusal::CallerNotLive);
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn a_dead_key_is_refused_before_a_reused_idempotency_key() {
     let session = world.card_session();
     world.payment(initiate(session).named("call-1"));
     world.given(revoke_key(world.first_key()));
-    world.when(initiate(session).external_id("other").named("call-1")).refused(Refusal::KeyNotLive);
+    world.when(initiate(session).external_id("other").named("call-1")).refused(Refusal::CallerNotLive);
 }
 
 #[test]

@@ -1108,7 +1108,7 @@ fn check_that_everything_was_reached(seen: &BTreeSet<String>) {
         "CurrencyNotConfigured",
         "IdempotencyKeyReused",
         "MerchantSuspended",
-        "KeyNotLive",
+        "CallerNotLive",
         "AmountExceedsPayment",
         "InvalidState",
         "NotRefundable",

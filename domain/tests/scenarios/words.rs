@@ -8,8 +8,8 @@ use till_domain::command::{
     AcquirerChange, AddAcquirer, AddInstallation, AddToMetadataSet, AddTopup, AdvanceClock, ApprovedAuthorization,
     AuthenticationResult, AuthorizationResult, CallResult, Cancellation, CapturePayment, ChallengeDispute,
     ChargeInvoice, CheckoutChoice, Command, ConnectWebhook, ContactChange, ContactFields, CreateMerchant,
-    DeleteMetadata, EvidenceResult, Expired, GenerateKey, InitiatePayment, KnownAccount, MovedMoney, OpenDispute,
-    PayCheckout, PublicAddress, RecordOperation, RedeliverWebhook, RedeliveredEvents, RefundPayment,
+    DeleteMetadata, EvidenceResult, Expired, GenerateKey, InitiatePayment, InviteUser, KnownAccount, MovedMoney,
+    OpenDispute, PayCheckout, PublicAddress, RecordOperation, RedeliverWebhook, RedeliveredEvents, RefundPayment,
     RemoveFromMetadataSet, RequiredAction, RotateSecret, SaveCardOfToken, SelectPaymentMethod, Selection, SendPayout,
     StartCheckout, StepClock, SyncMetadata, TeamChange, TokenizeCard, UnsentPayment, UpdateAcquirer,
     UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
@@ -30,6 +30,7 @@ use till_domain::money::{AmountMinor, FeeRate, Money};
 use till_domain::payment::{OperationKind, PaymentRef};
 use till_domain::preparation::Preparation;
 use till_domain::refusal::Refusal;
+use till_domain::role::Role;
 use till_domain::session::{InstallmentPlan, InterestBearer};
 use till_domain::text::{
     AcquirerCode, ActionAddress, Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName,
@@ -654,6 +655,8 @@ pub(crate) fn generate_key(merchant_id: MerchantId, digest: u8, expires_at: Opti
         display: "sk_00000".to_owned(),
         api_version: "2025-04-01".to_owned(),
         expires_at,
+        role: Role::Owner,
+        refund_limit: None,
     };
     Ask::of(TestCaller::Operator, Command::GenerateKey(command))
 }
@@ -669,7 +672,7 @@ fn change_team(change: TeamChange) -> Ask {
 }
 
 pub(crate) fn invite(address: &str) -> Ask {
-    change_team(TeamChange::InviteUser(email(address)))
+    change_team(TeamChange::InviteUser(InviteUser { email: email(address), role: Role::Viewer, refund_limit: None }))
 }
 
 pub(crate) fn accept(id: InvitationId) -> Ask {

@@ -1,8 +1,9 @@
 //! `POST /merchants/invite-user`, `accept-invitation`, `remove-user`, `list-users`, `list-user-invitations`
 
-use till_domain::command::{Command, TeamChange};
+use till_domain::command::{Command, InviteUser, TeamChange};
 use till_domain::ids::{InvitationId, UserId};
 use till_domain::records::{Invitations, Users};
+use till_domain::role::Role;
 use till_domain::text::Email;
 use till_domain::time::Millis;
 use till_protocol::arguments::id;
@@ -16,7 +17,8 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(
         &INVITE_USER,
         &ByMerchant(EMAIL_ARGUMENT, |merchant_id, email| {
-            Command::ChangeTeam(merchant_id, TeamChange::InviteUser(email))
+            let invite = InviteUser { email, role: Role::Viewer, refund_limit: None };
+            Command::ChangeTeam(merchant_id, TeamChange::InviteUser(invite))
         }),
     ),
     Endpoint(

@@ -44,7 +44,7 @@ pub(super) fn to_api_error(denied: &Denied) -> ApiError {
 ///
 /// ```text
 /// refusals! {
-///     { Refusal::KeyNotLive => ApiError::unauthorized(), }
+///     { Refusal::CallerNotLive => ApiError::unauthorized(), }
 ///     PlanNotFound = NotFound("plan_id"), "There is no plan with this plan_id.";
 ///     NotASet = InvalidArguments(not_a_set "path"), "leads to a value that is not an array";
 ///     TooMany { kind, limit } = Conflict { "limit": limit }, "The merchant already has {limit} {kind}.";
@@ -102,7 +102,7 @@ macro_rules! error {
 
 refusals! {
     {
-        Refusal::KeyNotLive => ApiError::unauthorized(),
+        Refusal::CallerNotLive => ApiError::unauthorized(),
         Refusal::RedeliveryUnderWay => ApiError::too_many(REDELIVERY, REDELIVERY_RETRY_SECONDS),
         Refusal::SessionNotActive { payment_id } => session_not_active(*payment_id),
         Refusal::ExternalIdTaken { payment_id, checkout_id } => external_id_taken(*payment_id, *checkout_id),
@@ -525,7 +525,7 @@ mod tests {
 
     #[test]
     fn a_key_that_is_no_longer_live_reads_as_an_unknown_one() {
-        assert_eq!(refused(&Refusal::KeyNotLive), ApiError::unauthorized());
+        assert_eq!(refused(&Refusal::CallerNotLive), ApiError::unauthorized());
     }
 
     #[test]

@@ -316,6 +316,6 @@ impl Service {
 fn installation(caller: Caller) -> Option<InstallationId> {
     match caller {
         Caller::Sdk(installation_id) => Some(installation_id),
-        Caller::ApiKey(_) | Caller::Operator | Caller::System => None,
+        Caller::ApiKey(_) | Caller::User(_) | Caller::Operator | Caller::System => None,
     }
 }

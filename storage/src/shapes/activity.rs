@@ -82,6 +82,9 @@ shape_struct! {
         created_at: u64,
         expires_at: u64,
         accepted: Option<AcceptanceV1>,
+        role: Tag,
+        refund_limit: Option<u64>,
+        inviter_id: Option<[u8; 16]>,
     }
 }
 
@@ -92,6 +95,9 @@ shape_struct! {
         email: String,
         invitation_id: [u8; 16],
         created_at: u64,
+        role: Tag,
+        refund_limit: Option<u64>,
+        sessions_ended: u32,
     }
 }
 

@@ -72,6 +72,8 @@ shape_struct! {
         created_at: u64,
         expires_at: Option<u64>,
         revoked_at: Option<u64>,
+        role: Tag,
+        refund_limit: Option<u64>,
     }
 }
 

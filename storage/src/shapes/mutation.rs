@@ -43,6 +43,7 @@ shape_enum! {
         Sdk(installation_id: [u8; 16]),
         Operator,
         System,
+        User(user_id: [u8; 16]),
     }
 }
 

@@ -18,6 +18,7 @@ use till_domain::payment::{CaptureMode, OperationKind, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::records::Unreadable;
 use till_domain::refund::RefundStatus;
+use till_domain::role::Role;
 use till_domain::session::{InstallmentPlan, InterestBearer};
 use till_domain::webhook::{SecretSlot, WebhookEventKind, WebhookStatus};
 
@@ -66,7 +67,7 @@ tagged! {
     PaymentStatus CaptureMode OperationKind RefundStatus DisputeStatus DisputeOutcome PayoutStatus CardScheme TokenUsage
     SaveCard PaymentMethod AcquirerName Platform InterestBearer InstallmentPlan Account Direction EntryType EntryStatus
     ActivityType WebhookEventKind WebhookStatus SecretSlot AuthenticationFlow AuthenticationStatus CheckoutStatus Locale
-    NamedBy FailureCode AccountMode CardEntry AuthenticationVersion
+    NamedBy FailureCode AccountMode CardEntry AuthenticationVersion Role
 }
 
 impl Tag {

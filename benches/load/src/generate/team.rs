@@ -6,10 +6,11 @@ use std::ops::Range;
 
 use anyhow::bail;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use till_domain::command::{Caller, Command, TeamChange};
+use till_domain::command::{Caller, Command, InviteUser, TeamChange};
 use till_domain::event::Answer;
 use till_domain::ids::{InvitationId, PlanId, UserId};
 use till_domain::plan::Plan;
+use till_domain::role::Role;
 use till_domain::team::INVITATION_LIFETIME_SECONDS;
 use till_domain::text::Email;
 use till_domain::time::Millis;
@@ -78,7 +79,11 @@ impl Team {
     fn draw_up(&self, change: u64, invited: Invited, now: Millis) -> anyhow::Result<TeamChange> {
         let person = change / STEPS;
         match (change % STEPS, invited) {
-            (0, _) => Ok(TeamChange::InviteUser(Email::new(format!("person-{}@shop.example", person % PEOPLE))?)),
+            (0, _) => Ok(TeamChange::InviteUser(InviteUser {
+                email: Email::new(format!("person-{}@shop.example", person % PEOPLE))?,
+                role: Role::Viewer,
+                refund_limit: None,
+            })),
             (1, Some((since, invited))) if now < since.plus_seconds(ACCEPTED_WITHIN_SECONDS) => {
                 Ok(TeamChange::AcceptInvitation(invited))
             }

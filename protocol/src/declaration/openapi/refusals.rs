@@ -70,7 +70,7 @@ fn refusal(declaration: &Declaration, declared: &DeclaredError) -> ApiError {
 fn plain(code: Code) -> ApiError {
     match code {
         Code::Unauthorized => ApiError::unauthorized(),
-        Code::RateLimited => ApiError::rate_limited(RATE, "one API key", 1),
+        Code::RateLimited => ApiError::rate_limited(RATE, "one API key or member", 1),
         Code::UnhandledError => ApiError::unhandled(),
         Code::Unavailable => ApiError::unavailable(CallEffect::NotDone, 1),
         code => ApiError::new(code, code.docs().replace('`', "")),

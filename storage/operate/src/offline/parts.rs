@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use till_domain::card::Card;
-use till_domain::command::{Caller, IdempotencyScope};
+use till_domain::command::IdempotencyScope;
 use till_domain::customer::Customer;
 use till_domain::payment::Payment;
 use till_storage::shapes::{Disclosure, Shown};
@@ -51,16 +51,6 @@ pub(super) fn activity(mut answered: Value, disclosure: Disclosure) -> Value {
 /// A shape as a JSON value, to which members can be added.
 pub(super) fn shape(shape: impl serde::Serialize) -> Value {
     serde_json::to_value(shape).expect("a shape has a JSON form")
-}
-
-/// The name of a caller.
-pub(super) fn caller(caller: Caller) -> String {
-    match caller {
-        Caller::ApiKey(id) => id.to_string(),
-        Caller::Sdk(id) => id.to_string(),
-        Caller::Operator => "operator".to_owned(),
-        Caller::System => "till".to_owned(),
-    }
 }
 
 /// The scope of an Idempotency-Key.

@@ -18,6 +18,7 @@ use till_domain::merchant::Platform;
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::{CaptureMode, Payment};
 use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Payments, Records, Rows, Timers, Unreadable};
+use till_domain::role::Role;
 use till_domain::text::{
     Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Mobile, Name, PersonName, ReturnUrl,
     TimeZone,
@@ -133,6 +134,8 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
             display: "sk_00000".to_owned(),
             api_version: "2025-04-01".to_owned(),
             expires_at: None,
+            role: Role::Owner,
+            refund_limit: None,
         });
         self.operate(key);
         self.key_id = self.state.keys.keys().next().copied();
