@@ -20,7 +20,7 @@ use crate::metadata::{CanonicalJson, MetadataPath, SetNumber, SweptItem};
 use crate::money::{AmountMinor, Currency, Money};
 use crate::payment::{OperationKind, PaymentRef};
 use crate::preparation::Preparation;
-use crate::role::Role;
+use crate::role::{Act, Role};
 use crate::session::{InstallmentPlan, InterestBearer};
 use crate::text::{
     Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier,
@@ -234,12 +234,39 @@ impl Command {
                 | Command::ConcedeDispute(_)
                 | Command::CancelSession(_)
                 | Command::ExpireCheckout(_)
-                | Command::ChangeTeam(_, TeamChange::RemoveUser(_))
+                | Command::ChangeTeam(_, TeamChange::RemoveUser(_) | TeamChange::UpdateUser(_))
                 | Command::ChangeWebhook(
                     _,
                     WebhookChange::Disconnect(_) | WebhookChange::RotateSecret(_) | WebhookChange::RecordTest(_),
                 )
         )
+    }
+}
+
+impl Command {
+    /// What a member or a key does by this command; none of a command that neither may send.
+    #[must_use]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a command that is not named here is refused")]
+    pub const fn act(&self) -> Option<Act> {
+        Some(match self {
+            Command::InitiatePayment(_) => Act::InitiatePayments,
+            Command::CapturePayment(_) | Command::VoidPayment(_) | Command::ChallengeDispute(_) => Act::OperatePayments,
+            Command::RefundPayment(_) | Command::ReversePayment(_) | Command::ConcedeDispute(_) => Act::GiveBack,
+            Command::StartCheckout(_) | Command::ExpireCheckout(_) => Act::RunCheckouts,
+            Command::SendPayout(_) => Act::SendPayouts,
+            Command::ChangeContact(ContactChange::Remove(_)) => Act::RemoveCustomers,
+            Command::ChangeContact(_) => Act::ChangeCustomers,
+            Command::ChangeWebhook(..) => Act::RunWebhooks,
+            Command::GenerateKey(_) => Act::GenerateKeys,
+            Command::RevokeKey(_) | Command::RenameKey(..) => Act::KeepKeys,
+            Command::ChangeTeam(_, TeamChange::SelectPlan(_)) => Act::SelectPlan,
+            Command::ChangeTeam(..) => Act::ChangeTeam,
+            Command::AddToMetadataSet(_)
+            | Command::RemoveFromMetadataSet(_)
+            | Command::SyncMetadata(_)
+            | Command::DeleteMetadata(_) => Act::ChangeMetadata,
+            _ => return None,
+        })
     }
 }
 
@@ -299,6 +326,8 @@ pub struct SaveCardOfToken {
 pub enum TeamChange {
     /// Invite a user to the team.
     InviteUser(InviteUser),
+    /// Change the role or the refund limit of a member. Answered with [`crate::event::Answer::Changed`].
+    UpdateUser(UpdateUser),
     /// Become a member of the team by accepting an invitation.
     AcceptInvitation(InvitationId),
     /// Remove a member of the team.
@@ -316,6 +345,26 @@ pub struct InviteUser {
     pub role: Role,
     /// The largest amount that the person may give back in one call, in minor units; only with the role SUPPORT.
     pub refund_limit: Option<AmountMinor>,
+}
+
+/// Change the role or the refund limit of a member. Fields that are none stay, but another role has no limit yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UpdateUser {
+    /// The member.
+    pub user_id: UserId,
+    /// Another role.
+    pub role: Option<Role>,
+    /// Another refund limit.
+    pub refund_limit: Option<NewRefundLimit>,
+}
+
+/// The change of a refund limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewRefundLimit {
+    /// It is this amount from now on, in minor units.
+    Set(AmountMinor),
+    /// There is none from now on.
+    Remove,
 }
 
 /// An object that a sweeper found to be expired. The rules check it again before they remove it.

@@ -378,6 +378,8 @@ pub enum Event {
         /// The entry of the activity log.
         activity: Activity,
     },
+    /// The role or the refund limit of a user changed.
+    UserUpdated(User),
     /// A user was removed from the team.
     UserRemoved {
         /// The user.

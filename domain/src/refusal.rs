@@ -12,6 +12,7 @@ use crate::merchant::PaymentMethod;
 use crate::money::{Currency, Money};
 use crate::payment::{OperationKind, PaymentStatus};
 use crate::records::Unreadable;
+use crate::role::{Act, Role};
 use crate::session::InterestBearer;
 use crate::time::Millis;
 use crate::webhook::WebhookStatus;
@@ -64,6 +65,24 @@ word_enum! {
 pub enum Refusal {
     /// The key is not one of the merchant's live keys, or the user not a member of its team.
     CallerNotLive,
+    /// The role of the caller does not allow it.
+    Forbidden {
+        /// What the command does; none for what no key and no member does.
+        act: Option<Act>,
+        /// The role.
+        role: Role,
+    },
+    /// The amount is larger than the caller may give back in one call.
+    AmountExceedsRefundLimit {
+        /// The largest amount, in minor units.
+        limit_minor: u64,
+    },
+    /// A refund limit belongs to the role SUPPORT alone.
+    RefundLimitNotPossible,
+    /// A member would change its own role.
+    OwnRole,
+    /// The team would have no member with the role OWNER left.
+    LastOwner,
     /// There is no such merchant.
     MerchantNotFound,
     /// The merchant's calls that change something are refused.

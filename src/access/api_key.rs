@@ -9,14 +9,15 @@ use till_domain::ids::MerchantId;
 use till_domain::key::{self, ApiKey, KeyDigest};
 use till_domain::money::AmountMinor;
 use till_domain::records::{ApiKeys, KeyDirectory, Rows};
-use till_domain::role::{Act, Role};
+use till_domain::refusal::Refusal;
+use till_domain::role::{Act, Grant, Role};
 use till_domain::team::User;
 use till_protocol::api_error::{ApiError, Code};
 use till_protocol::dispatch::{Authenticate, AuthenticatedCaller, NoToken};
 use till_protocol::version::ApiVersion;
 
 use super::known_keys::{KnownKey, KnownKeys};
-use crate::service::Shared;
+use crate::service::{Reader, Service, Shared, refused};
 
 /// A merchant's program, or a member of its team who is signed in.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +55,25 @@ impl MerchantCaller {
     #[must_use]
     pub fn may(&self, act: Act) -> bool {
         act.is_open_to(self.role, self.refund_limit)
+    }
+
+    /// Refuses what the caller may not do.
+    ///
+    /// # Errors
+    /// `FORBIDDEN`, which names the roles that may.
+    pub fn check(&self, act: Act) -> Result<(), ApiError> {
+        let refusal = Refusal::Forbidden { act: Some(act), role: self.role };
+        if self.may(act) { Ok(()) } else { Err(refused(&refusal)) }
+    }
+
+    /// Reads the merchant's rows, as far as the caller may know its customers.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when they cannot be read now.
+    pub async fn reader<'s>(&self, service: &'s Service) -> Result<Reader<'s>, ApiError> {
+        let reader = service.reader(self.merchant_id).await?;
+        let is_masked = Act::SeeCustomers.grant(self.role) == Grant::Masked;
+        Ok(if is_masked { reader.masked() } else { reader })
     }
 }
 

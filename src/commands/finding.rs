@@ -39,11 +39,13 @@ pub(super) fn keys_of_page(page: &Value) -> String {
 }
 
 fn keys(keys: &[Value]) -> String {
-    let heads = ["KEY", "PREFIX", "NAME", "CREATED", "LAST USED", "EXPIRES", "REVOKED", "MERCHANT", "MERCHANT'S NAME"];
+    let heads =
+        ["KEY", "PREFIX", "ROLE", "NAME", "CREATED", "LAST USED", "EXPIRES", "REVOKED", "MERCHANT", "MERCHANT'S NAME"];
     let row = |key: &Value| {
         [
             text(&key["key_id"]),
             text(&key["prefix"]),
+            text(&key["role_id"]),
             text(&key["name"]),
             time(&key["created_at"]),
             time(&key["last_used_at"]),

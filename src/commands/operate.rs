@@ -19,10 +19,11 @@ use crate::endpoints::admin;
 
 /// The subjects of commands, as the help describes them. A call such as `create-merchant` of another subject is no
 /// command `till merchant create` here: it has a command of its own, or none.
-const SUBJECTS: [(&str, &str); 13] = [
+const SUBJECTS: [(&str, &str); 14] = [
     ("merchant", "Merchants"),
     ("clock", "Test clocks of merchants"),
     ("key", "API keys"),
+    ("user", "Members of a merchant's team"),
     ("payment", "Payments of any merchant"),
     ("installation", "Installations of the SDK"),
     ("payment-method", "Payment methods of a merchant"),

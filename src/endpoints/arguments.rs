@@ -1,13 +1,18 @@
 //! The arguments that endpoints share.
 
+use till_domain::command::InviteUser;
 use till_domain::customer::{Contact, CustomerFields, CustomerRef};
 use till_domain::ids::{IdOrExternalId, PayoutId, RefundId};
+use till_domain::money::AmountMinor;
 use till_domain::payment::PaymentRef;
+use till_domain::role::Role;
 use till_protocol::api_error::Code;
-use till_protocol::arguments::{ArgumentSet, Required, arguments};
+use till_protocol::arguments::{ArgumentSet, Optional, Required, arguments};
 use till_protocol::declaration::DeclaredError;
 
-use super::forms::{CUSTOMER_REF, EMAIL, MOBILE, PAYMENT_REF, PERSON_NAME, id_or_external_id};
+use super::forms::{
+    AMOUNT, CLEAR_EMAIL, CUSTOMER_REF, EMAIL, MOBILE, PAYMENT_REF, PERSON_NAME, id_or_external_id, words,
+};
 
 /// The argument that names a payment.
 pub(super) const PAYMENT_ARGUMENT: Required<PaymentRef> = PAYMENT_REF
@@ -27,6 +32,30 @@ pub(super) const REFUND_ARGUMENT: Required<IdOrExternalId<RefundId>> = id_or_ext
 pub(super) const PAYOUT_ARGUMENT: Required<IdOrExternalId<PayoutId>> = id_or_external_id::<PayoutId>()
     .required("The payout: its id (`pyo_...`) or the merchant's own `external_id`.")
     .with_name("payout_id");
+
+/// The argument with the role of a key.
+pub(super) const KEY_ROLE_ARGUMENT: Optional<Role> =
+    words!(Role).optional("What it may do, for as long as it lives; OWNER when left out.").with_name("role_id");
+
+/// The argument with the refund limit of a key or a member.
+pub(super) const REFUND_LIMIT_ARGUMENT: Optional<AmountMinor> = AMOUNT
+    .optional("The largest amount that it may give back in one call, only with the role SUPPORT: nothing without one.")
+    .with_name("refund_limit");
+
+/// The arguments of an invitation to a team.
+pub(super) const INVITED: ArgumentSet<InviteUser> = arguments!({
+    email: CLEAR_EMAIL.required("The address of the invited person."),
+    role_id: words!(Role).optional("What the person may do; VIEWER when left out."),
+    refund_limit: REFUND_LIMIT_ARGUMENT,
+} => InviteUser { email, role: role_id.unwrap_or(Role::Viewer), refund_limit });
+
+/// The refusal of an invitation.
+pub(super) const NOT_INVITED: DeclaredError = DeclaredError::new(
+    Code::Conflict,
+    "A user has this address (details name `user_id`), it is invited already (details name `invitation_id`), or 1,000 \
+        invitations are open.",
+)
+.with(r#"{"argument": "email", "user_id": "usr_01h2e8kqvbfwea724h75qc655w"}"#);
 
 /// The argument that names a customer.
 pub(super) const CONTACT_ARGUMENT: Required<CustomerRef> =

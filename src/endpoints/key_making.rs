@@ -5,6 +5,7 @@ use till_protocol::arguments::{ArgumentSet, Required, arguments, id};
 use till_protocol::dispatch::{Call, Reply};
 use till_protocol::version::ApiVersion;
 
+use crate::endpoints::arguments::{KEY_ROLE_ARGUMENT, REFUND_LIMIT_ARGUMENT};
 use crate::endpoints::forms::{NAME, time};
 use crate::endpoints::shapes::object::object;
 use till_actors::Secret;
@@ -12,6 +13,7 @@ use till_domain::command::{Caller, Command, GenerateKey};
 use till_domain::event::Answer;
 use till_domain::ids::{KeyId, MerchantId};
 use till_domain::key::{self, KEY_RANDOM_LEN, KeyDigest};
+use till_domain::money::AmountMinor;
 use till_domain::role::Role;
 use till_domain::text::Name;
 use till_domain::time::Millis;
@@ -51,14 +53,18 @@ object! {
 pub(super) struct NewKey {
     name: Name,
     expires_at: Option<Millis>,
+    role: Role,
+    refund_limit: Option<AmountMinor>,
 }
 
 /// The arguments of a new key. The rules check that the expiry is in the future: a repeated call gets its first answer,
 /// however late it comes.
-pub(super) const NEW_KEY: ArgumentSet<NewKey> = arguments!(NewKey {
+pub(super) const NEW_KEY: ArgumentSet<NewKey> = arguments!({
     name: NAME_ARGUMENT,
     expires_at: time(4_102_444_800).optional("The time at which it expires, in the future; never when left out."),
-});
+    role_id: KEY_ROLE_ARGUMENT,
+    refund_limit: REFUND_LIMIT_ARGUMENT,
+} => NewKey { name, expires_at, role: role_id.unwrap_or(Role::Owner), refund_limit });
 
 /// Makes a key for a merchant, and answers it with its text.
 pub(super) async fn generate<C>(
@@ -68,9 +74,9 @@ pub(super) async fn generate<C>(
     caller: Caller,
     new: NewKey,
 ) -> Result<Reply, ApiError> {
-    let (text, name) = (fresh_key(), new.name.clone());
-    let lasting = key_of(service.keyring(), merchant_id, new.name, &text);
-    let command = Command::GenerateKey(GenerateKey { expires_at: new.expires_at, ..lasting });
+    let (text, NewKey { name, expires_at, role, refund_limit }) = (fresh_key(), new);
+    let lasting = key_of(service.keyring(), merchant_id, name.clone(), &text);
+    let command = Command::GenerateKey(GenerateKey { expires_at, role, refund_limit, ..lasting });
     let secret = Some(Secret::KeyText(text.clone()));
     let answered = service.submit(call, merchant_id, caller, command, secret).await?;
     let Answer::Key { key_id, created_at } = answered.answer else { return Err(ApiError::unhandled()) };
@@ -84,7 +90,7 @@ pub(super) async fn generate<C>(
     Ok(Reply::new(&GeneratedKey::new(key_id, &text, &name, created_at)).replayed(answered.replayed))
 }
 
-/// A key without expiry, made from its text and pinned to the newest version.
+/// A key of the role OWNER without expiry, made from its text and pinned to the newest version.
 pub fn key_of(keyring: &Keyring, merchant_id: MerchantId, name: Name, text: &str) -> GenerateKey {
     GenerateKey {
         merchant_id,

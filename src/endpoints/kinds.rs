@@ -169,7 +169,7 @@ fn misplaced<K: Id>(name: &str) -> Option<String> {
 /// Answers the object that a call names.
 pub(super) async fn find<T: NamedKind + Kind>(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let name = call.fields().parse(&T::ARGUMENT)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let row = T::find_row(&reader, name)?;
     let context = T::context(&service, &reader)?;
     Ok(Reply::new(&T::form(&row, &context, &reader)?))
@@ -178,7 +178,7 @@ pub(super) async fn find<T: NamedKind + Kind>(service: Shared, call: Call<Mercha
 /// Answers a page of all objects, newest first.
 pub(super) async fn list<T: Kind>(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let request = call.fields().parse(&list_page::<T::Key>())?;
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let context = T::context(&service, &reader)?;
     let page = read_list_page::<T>(&reader, request)?;
     Reply::list_page(&page.try_map(|row| T::form(row, &context, &reader))?)
@@ -199,7 +199,7 @@ where
     T: Kind<Key: Ord>,
     S: Copy,
 {
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let clock = MerchantClock::of(&service, &reader)?;
     let (request, status, created) = call.fields().parse_in(arguments, &clock)?;
     let page = match status {

@@ -135,6 +135,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
             join_team(user, rows)?;
             log_activity(activity, rows)?
         }
+        Event::UserUpdated(user) => rows.put::<Users>(user.id, user.clone()),
         Event::UserRemoved { user_id, activity } => {
             rows.remove::<Users>(*user_id);
             log_activity(activity, rows)?

@@ -128,6 +128,9 @@ fn apply(event: &Event, state: &mut MerchantState) {
             state.invitations.remove(&user.invitation_id);
             state.users.insert(user.id, user.clone());
         }
+        Event::UserUpdated(user) => {
+            state.users.insert(user.id, user.clone());
+        }
         Event::UserRemoved { user_id, activity: _ } => {
             state.users.remove(user_id);
         }

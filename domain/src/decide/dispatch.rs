@@ -120,6 +120,7 @@ fn change_team(
 ) -> Result<(Decision, Answer), DecisionError> {
     match change {
         TeamChange::InviteUser(command) => Ok(team::invite_user(asker, command, context)?),
+        TeamChange::UpdateUser(command) => Ok(team::update_user(asker, *command)?),
         TeamChange::AcceptInvitation(id) => team::accept_invitation(records, asker, *id, context),
         TeamChange::RemoveUser(user_id) => Ok(team::remove_user(asker, *user_id, context)?),
         TeamChange::SelectPlan(plan_id) => Ok(team::select_plan(asker, *plan_id, context)?),

@@ -1,6 +1,6 @@
 //! Disputes: contract, sections 9, 9.1a and 10. The provider opens, escalates and closes them, the merchant answers.
 
-use super::caller::{activity, actor};
+use super::caller::{activity, actor, check_refund_limit};
 use super::context::{Context, Decision};
 use super::netting::{held_capture, opened, uncovered_minor};
 use super::operations::{find_payment, has_open_call};
@@ -91,6 +91,7 @@ pub(super) fn concede_dispute(
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), DecisionError> {
     let dispute = undecided(records, dispute_id)?;
+    check_refund_limit(records.state(), caller, dispute.money.amount, context.now)?;
     let asker = actor(records.state(), caller)?;
     let event = closed(records, &dispute, DisputeOutcome::Conceded, asker, context)?;
     Ok((Decision::one(event), Answer::Changed(true)))

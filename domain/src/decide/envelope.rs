@@ -1,5 +1,6 @@
-//! The steps of every command: replay of a repeated call, checks that the caller may change something, the record.
+//! The steps of every command: checks that the caller may change something, replay of a repeated call, the record.
 
+use super::caller::role_of;
 use super::context::{Context, Decision};
 use super::dispatch::dispatch;
 use super::{checkouts, identifiers, preparations, statements, sweeping, webhook_events};
@@ -58,16 +59,11 @@ fn check_caller(state: &MerchantState, request: &Request, now: Millis) -> Result
         return Err(Refusal::MerchantNotFound);
     }
     match request.caller {
-        Caller::ApiKey(key_id) => {
-            let live = state.keys.get(&key_id).is_some_and(|key| key.is_live(now));
-            if live { Ok(()) } else { Err(Refusal::CallerNotLive) }
-        }
-        Caller::User(user_id) => {
-            if state.users.contains_key(&user_id) {
-                Ok(())
-            } else {
-                Err(Refusal::CallerNotLive)
-            }
+        Caller::ApiKey(_) | Caller::User(_) => {
+            let (role, refund_limit) = role_of(state, request.caller, now).ok_or(Refusal::CallerNotLive)?;
+            let act = request.command.act();
+            let may = act.is_some_and(|act| act.is_open_to(role, refund_limit));
+            if may { Ok(()) } else { Err(Refusal::Forbidden { act, role }) }
         }
         Caller::Sdk(installation_id) => {
             let known = state.installations.contains_key(&installation_id);

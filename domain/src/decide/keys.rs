@@ -1,6 +1,7 @@
 //! API keys, for calls of the operator and of the merchant's own program.
 
 use super::context::{Context, Decision};
+use super::team::check_limit_of;
 use crate::command::GenerateKey;
 use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::KeyId;
@@ -19,6 +20,7 @@ pub(super) fn generate_key(
     if command.expires_at.is_some_and(|end| end <= context.now) {
         return Err(Refusal::KeyEndPassed.into());
     }
+    check_limit_of(command.role, command.refund_limit)?;
     check_room(records.state(), context)?;
     if let Some(owner) = records.get::<KeyDirectory>(command.digest)? {
         // 190 random bits do not repeat; a repeated digest is the caller's mistake, never a second key.

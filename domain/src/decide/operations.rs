@@ -3,7 +3,7 @@
 
 use super::acquirer_accounts::is_reachable;
 use super::actions;
-use super::caller::{activity, actor};
+use super::caller::{activity, actor, check_refund_limit};
 use super::captures::{Captured, captured};
 use super::context::{Context, Decision};
 use super::netting::held_capture;
@@ -64,6 +64,7 @@ pub(super) fn reverse_payment(
 ) -> Result<(Decision, Answer), DecisionError> {
     let payment = permitted(records, payment, OperationKind::Reverse, context)?;
     let amount = AmountMinor::new(payment.captured_minor()).unwrap_or(payment.money.amount);
+    check_refund_limit(records.state(), caller, amount, context.now)?;
     let asker = actor(records.state(), caller)?;
     Ok(accept_operation(requested(&payment, OperationKind::Reverse, amount, asker, context.now)))
 }

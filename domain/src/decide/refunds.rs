@@ -1,7 +1,7 @@
 //! Refunds: contract, sections 9.1a and 10. Each is an effect of its own, any number of them at once.
 
 use super::acquirer_accounts::is_reachable;
-use super::caller::{activity, actor};
+use super::caller::{activity, actor, check_refund_limit};
 use super::context::{Context, Decision, check_unused};
 use super::netting::{held_capture, uncovered_minor};
 use super::operations::{find_payment, has_open_call};
@@ -30,6 +30,7 @@ pub(super) fn refund_payment(
         refund_id,
     })?;
     let amount = refundable(records, &payment, command.amount, context)?;
+    check_refund_limit(records.state(), caller, amount, context.now)?;
     let held = held_capture(records, &payment)?;
     posting::check_refund(records.state(), &payment, held.as_deref(), amount, context.now)?;
     let uncovered_minor = uncovered_minor(held.as_deref(), payment.taken_back_minor(), amount.get());

@@ -3,12 +3,14 @@
 use super::caller::actor;
 use super::context::{Context, Decision};
 use crate::activity::{Activity, ActivityObject, ActivityType, PlanSwitch};
-use crate::command::{Caller, InviteUser};
+use crate::command::{Caller, InviteUser, NewRefundLimit, UpdateUser};
 use crate::event::{Answer, Event};
 use crate::ids::{InvitationId, MerchantId, PlanId, UserId};
+use crate::money::AmountMinor;
 use crate::plan::{Plan, PlanChoice, STARTER};
 use crate::records::{Invitations, MerchantState, Records};
 use crate::refusal::{DecisionError, Refusal};
+use crate::role::{Act, Grant, Role};
 use crate::team::{INVITATION_LIFETIME_SECONDS, INVITATIONS_OPEN_MAX, Invitation, TEAM_MAX, User};
 
 /// The caller and the merchant.
@@ -37,6 +39,7 @@ pub(super) fn invite_user(
     command: &InviteUser,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), Refusal> {
+    check_limit_of(command.role, command.refund_limit)?;
     let email = &command.email;
     if let Some(user) = asker.state.users.values().find(|user| user.email == *email) {
         return Err(Refusal::AlreadyMember { user_id: user.id });
@@ -96,12 +99,51 @@ pub(super) fn accept_invitation(
     Ok((Decision::one(Event::InvitationAccepted { user, activity }), answer))
 }
 
+/// Another role ends the sessions of the member, and takes its refund limit away.
+pub(super) fn update_user(asker: Asker<'_>, command: UpdateUser) -> Result<(Decision, Answer), Refusal> {
+    let user = asker.state.users.get(&command.user_id).ok_or(Refusal::UserNotFound)?;
+    let role = command.role.unwrap_or(user.role);
+    let changes_role = role != user.role;
+    let refund_limit = match command.refund_limit {
+        Some(NewRefundLimit::Set(limit)) => Some(limit),
+        Some(NewRefundLimit::Remove) => None,
+        None => user.refund_limit.filter(|_| !changes_role),
+    };
+    check_limit_of(role, refund_limit)?;
+    if changes_role {
+        if asker.member() == Some(user.id) {
+            return Err(Refusal::OwnRole);
+        }
+        check_owner_left(asker.state, user)?;
+    }
+    let sessions_ended = user.sessions_ended.saturating_add(u32::from(changes_role));
+    let updated = User { role, refund_limit, sessions_ended, ..user.clone() };
+    if updated == *user {
+        return Ok((Decision::nothing(), Answer::Changed(false)));
+    }
+    Ok((Decision::one(Event::UserUpdated(updated)), Answer::Changed(true)))
+}
+
+/// A refund limit limits what SUPPORT may do; other roles have none.
+pub(super) fn check_limit_of(role: Role, refund_limit: Option<AmountMinor>) -> Result<(), Refusal> {
+    let is_possible = refund_limit.is_none() || Act::GiveBack.grant(role) == Grant::UpToRefundLimit;
+    if is_possible { Ok(()) } else { Err(Refusal::RefundLimitNotPossible) }
+}
+
+/// Refuses that the last owner leaves or becomes less.
+fn check_owner_left(state: &MerchantState, leaving: &User) -> Result<(), Refusal> {
+    let is_owner = |user: &User| user.role == Role::Owner;
+    let is_left = |user: &User| is_owner(user) && user.id != leaving.id;
+    if is_owner(leaving) && !state.users.values().any(is_left) { Err(Refusal::LastOwner) } else { Ok(()) }
+}
+
 pub(super) fn remove_user(
     asker: Asker<'_>,
     user_id: UserId,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), Refusal> {
     let user = asker.state.users.get(&user_id).ok_or(Refusal::UserNotFound)?;
+    check_owner_left(asker.state, user)?;
     let activity = asker.activity(ActivityType::UserRemoved, context)?;
     let activity = Activity { user_email: Some(user.email.clone()), ..activity };
     Ok((Decision::one(Event::UserRemoved { user_id, activity }), Answer::Changed(true)))

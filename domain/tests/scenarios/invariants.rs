@@ -311,6 +311,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::DebitsUncovered { .. }
         | Event::DebitSettled { .. }
         | Event::KeyRenamed { .. }
+        | Event::UserUpdated(_)
         | Event::MetadataSaved { .. }
         | Event::MetadataSetFormed { .. }
         | Event::MetadataRepeatsDropped { .. }

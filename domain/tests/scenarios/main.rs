@@ -35,6 +35,7 @@ mod preparations;
 mod disputes;
 mod refusal_order;
 mod refusals;
+mod roles;
 mod saved_cards;
 mod sessions;
 mod team;

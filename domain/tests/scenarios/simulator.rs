@@ -895,6 +895,7 @@ impl Run {
             | Event::BalanceOpened
             | Event::TopupAdded { .. }
             | Event::KeyRenamed { .. }
+            | Event::UserUpdated(_)
             | Event::TokenQueued { .. } => {}
             Event::WebhookEventRecorded(event) => self.webhook_event = Some(*event),
             Event::PayoutRequested { payout, .. } => {

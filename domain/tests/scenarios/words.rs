@@ -9,10 +9,10 @@ use till_domain::command::{
     AuthenticationResult, AuthorizationResult, CallResult, Cancellation, CapturePayment, ChallengeDispute,
     ChargeInvoice, CheckoutChoice, Command, ConnectWebhook, ContactChange, ContactFields, CreateMerchant,
     DeleteMetadata, EvidenceResult, Expired, GenerateKey, InitiatePayment, InviteUser, KnownAccount, MovedMoney,
-    OpenDispute, PayCheckout, PublicAddress, RecordOperation, RedeliverWebhook, RedeliveredEvents, RefundPayment,
-    RemoveFromMetadataSet, RequiredAction, RotateSecret, SaveCardOfToken, SelectPaymentMethod, Selection, SendPayout,
-    StartCheckout, StepClock, SyncMetadata, TeamChange, TokenizeCard, UnsentPayment, UpdateAcquirer,
-    UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
+    NewRefundLimit, OpenDispute, PayCheckout, PublicAddress, RecordOperation, RedeliverWebhook, RedeliveredEvents,
+    RefundPayment, RemoveFromMetadataSet, RequiredAction, RotateSecret, SaveCardOfToken, SelectPaymentMethod,
+    Selection, SendPayout, StartCheckout, StepClock, SyncMetadata, TeamChange, TokenizeCard, UnsentPayment,
+    UpdateAcquirer, UpdateInstallation, UpdateMerchant, UpdateUser, UpdateWebhook, WebhookChange,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::customer_action::CustomerStep;
@@ -135,6 +135,8 @@ pub(crate) enum TestCaller {
     Merchant,
     /// The merchant's program with another key.
     MerchantWith(KeyId),
+    /// A member of the team.
+    Member(UserId),
     /// The customer's client.
     Client,
     /// A client of another installation.
@@ -661,6 +663,13 @@ pub(crate) fn generate_key(merchant_id: MerchantId, digest: u8, expires_at: Opti
     Ask::of(TestCaller::Operator, Command::GenerateKey(command))
 }
 
+/// The same with a role.
+pub(crate) fn key_of_role(merchant_id: MerchantId, digest: u8, role: Role, refund_limit: Option<AmountMinor>) -> Ask {
+    let ask = generate_key(merchant_id, digest, None);
+    let Command::GenerateKey(command) = ask.command else { panic!("a key is made") };
+    Ask::of(TestCaller::Operator, Command::GenerateKey(GenerateKey { role, refund_limit, ..command }))
+}
+
 pub(crate) fn rename_key(key_id: KeyId, name: &str) -> Ask {
     let name = Name::new(name).expect("a test name of proper form");
     Ask::of(TestCaller::Merchant, Command::RenameKey(key_id, name))
@@ -672,7 +681,15 @@ fn change_team(change: TeamChange) -> Ask {
 }
 
 pub(crate) fn invite(address: &str) -> Ask {
-    change_team(TeamChange::InviteUser(InviteUser { email: email(address), role: Role::Viewer, refund_limit: None }))
+    invite_as(address, Role::Viewer, None)
+}
+
+pub(crate) fn invite_as(address: &str, role: Role, refund_limit: Option<AmountMinor>) -> Ask {
+    change_team(TeamChange::InviteUser(InviteUser { email: email(address), role, refund_limit }))
+}
+
+pub(crate) fn update_user(user_id: UserId, role: Option<Role>, refund_limit: Option<NewRefundLimit>) -> Ask {
+    change_team(TeamChange::UpdateUser(UpdateUser { user_id, role, refund_limit }))
 }
 
 pub(crate) fn accept(id: InvitationId) -> Ask {

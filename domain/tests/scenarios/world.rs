@@ -4,8 +4,8 @@ use crate::invariants;
 use crate::random::Random;
 use crate::words::{Ask, InitiateCall, Person, Select, TestCaller, customer_fields};
 use crate::words::{
-    account_update, add_account, add_installation, approved, approved_and_captured, configure, create_merchant,
-    create_merchant_settling_after, fire, generate_key, initiate, known, result, select_token, tokenize,
+    accept, account_update, add_account, add_installation, approved, approved_and_captured, configure, create_merchant,
+    create_merchant_settling_after, fire, generate_key, initiate, invite_as, known, result, select_token, tokenize,
     tokenize_with_expiry, update_account, with_fee, with_test_clock,
 };
 use std::cell::Cell;
@@ -20,11 +20,12 @@ use till_domain::effect::{Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation, VaultWrite};
 use till_domain::ids::{
     AcquirerId, CardId, CheckoutId, CustomerId, DisputeId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId,
-    PaymentId, PayoutId, RawId, RefundId, SessionId, TokenId, TopupId, WebhookId,
+    PaymentId, PayoutId, RawId, RefundId, SessionId, TokenId, TopupId, UserId, WebhookId,
 };
 use till_domain::ledger::{Account, BalanceTotals, Direction, EntryType, Transaction};
 use till_domain::merchant::{PaymentMethod, SETTLEMENT_DELAY_DEFAULT_SECONDS};
 use till_domain::metadata::{Document, Piece, SetNumber};
+use till_domain::money::AmountMinor;
 use till_domain::payment::Payment;
 use till_domain::records::{
     AnyKey, AnyRow, ApiKeys, Cards, Checkouts, Customers, MemoryRows, MerchantState, Metadata, MetadataDocuments,
@@ -32,6 +33,7 @@ use till_domain::records::{
 };
 use till_domain::refund::Refund;
 use till_domain::refusal::{DecisionError, Refusal};
+use till_domain::role::Role;
 use till_domain::text::{IdempotencyKey, MetadataKey};
 use till_domain::time::Millis;
 use till_domain::webhook::SecretSlot;
@@ -258,6 +260,7 @@ impl ScenarioWorld {
         match caller {
             TestCaller::Merchant => Caller::ApiKey(self.key_id.unwrap_or(raw_id(2, KeyId::from_raw))),
             TestCaller::MerchantWith(key_id) => Caller::ApiKey(key_id),
+            TestCaller::Member(user_id) => Caller::User(user_id),
             TestCaller::Client => Caller::Sdk(self.installation_id.unwrap_or(raw_id(3, InstallationId::from_raw))),
             TestCaller::ClientOf(installation_id) => Caller::Sdk(installation_id),
             TestCaller::Operator => Caller::Operator,
@@ -282,6 +285,16 @@ impl ScenarioWorld {
     }
 
     /// An account of play money.
+    /// A member of the team.
+    pub(crate) fn member(&mut self, address: &str, role: Role, refund_limit: Option<AmountMinor>) -> UserId {
+        self.given(invite_as(address, role, refund_limit));
+        let invitation = *self.state.invitations.keys().next_back().expect("it is the newest one");
+        match self.given(accept(invitation)) {
+            Answer::User(id) => id,
+            other => panic!("a user was asked for, not {other:?}"),
+        }
+    }
+
     pub(crate) fn account(&mut self) -> AcquirerId {
         self.given_account(add_account(known(AccountMode::Test, "acct_1")))
     }

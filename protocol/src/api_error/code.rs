@@ -33,8 +33,8 @@ codes! {
     MerchantSuspended = "MERCHANT_SUSPENDED", "The merchant is suspended: its SDK calls but that by which a customer \
         gives up are refused, and its calls that change something, except those that return money, answer a dispute, \
         or disable a leaked key or secret.";
-    Forbidden = "FORBIDDEN", "The caller may not do this: a web page sent a secret API key, a page of another site \
-        sent the form, or a notice is not the acquirer's.";
+    Forbidden = "FORBIDDEN", "The caller may not do this: its role does not allow it, a web page sent a secret API \
+        key, a page of another site sent the form, or a notice is not the acquirer's.";
     MisdirectedRequest = "MISDIRECTED_REQUEST", "The admin listener does not answer for this Host.";
     UnknownEndpoint = "UNKNOWN_ENDPOINT", "There is no endpoint at this path.";
     MethodNotAllowed = "METHOD_NOT_ALLOWED", "Endpoints are called by POST. The Allow header lists the methods of \

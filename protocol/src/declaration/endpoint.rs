@@ -56,10 +56,15 @@ impl Declaration {
             Package::Sdk => !self.flags.works_while_suspended,
             Package::Admin => false,
         };
+        let is_judged = match self.package {
+            Package::Merchants => self.flags.needs_key,
+            Package::Sdk => true,
+            Package::Admin => false,
+        };
         let following = [
             needs_active.then_some(Code::MerchantSuspended),
             self.flags.needs_key.then_some(Code::Unauthorized),
-            (self.package == Package::Sdk).then_some(Code::Forbidden),
+            is_judged.then_some(Code::Forbidden),
             self.flags.takes_idempotency_key.then_some(Code::IdempotencyKeyReused),
         ];
         let mut refusals = self.errors.to_vec();
@@ -214,12 +219,12 @@ mod tests {
         };
         let refusals = declaration.refusals();
         let codes: Vec<Code> = refusals.iter().map(|declared| declared.code).collect();
-        assert_eq!(codes, [Code::MerchantSuspended, Code::Unauthorized, Code::IdempotencyKeyReused]);
+        assert_eq!(codes, [Code::MerchantSuspended, Code::Unauthorized, Code::Forbidden, Code::IdempotencyKeyReused]);
         assert_eq!(refusals[0].docs, "In its own words.");
         let flags = Flags { works_while_suspended: true, ..Flags::COMMAND };
         let harmless = Declaration { errors: &[], flags, ..declaration }.refusals();
         assert!(harmless.iter().all(|declared| declared.code != Code::MerchantSuspended));
         let of = |package| Declaration { package, errors: &[], flags: Flags::QUERY, ..declaration }.refusals().len();
-        assert_eq!((of(Package::Merchants), of(Package::Admin), of(Package::Sdk)), (1, 1, 3));
+        assert_eq!((of(Package::Merchants), of(Package::Admin), of(Package::Sdk)), (2, 1, 3));
     }
 }

@@ -29,6 +29,14 @@ pub trait Function<C>: Send + Sync {
     /// The declaration.
     fn declaration(&self) -> &'static Declaration;
 
+    /// Refuses a caller who may not call it, before the body is read.
+    ///
+    /// # Errors
+    /// `FORBIDDEN`.
+    fn judge(&self, _: &C) -> Result<(), ApiError> {
+        Ok(())
+    }
+
     /// Carries out a call. The future runs on the worker thread that took the request and must not block it.
     fn call(&self, call: Call<C>) -> LocalBoxFuture<'_, Result<Reply, ApiError>>;
 }

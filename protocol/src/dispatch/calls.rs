@@ -46,6 +46,7 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             exchange.head.connection.inspect(|connection| connection.show_key(share));
         }
         self.gate.count(&arrival)?;
+        caller.as_ref().map_or(Ok(()), |caller| function.judge(caller))?;
         if declaration.package == Package::Sdk && matches!(incoming, Incoming::Payload(_)) {
             self.refuse_key_of_page(exchange.head.headers, &exchange.cross_origin).await?;
         }

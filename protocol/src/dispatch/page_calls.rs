@@ -49,6 +49,7 @@ impl<C: AuthenticatedCaller> PageCalls<C> {
         arguments: &Value,
     ) -> Result<Value, ApiError> {
         let function = self.functions.get(&(declaration.package, declaration.name)).ok_or_else(ApiError::unhandled)?;
+        caller.as_ref().map_or(Ok(()), |caller| function.judge(caller))?;
         let mut bytes = BodyBytes::empty(&self.budget, declaration);
         bytes.push(&arguments.to_string())?;
         let context = self.context(declaration, caller, origin);

@@ -5,6 +5,7 @@ use till_domain::ids::{KeyId, MerchantId};
 use till_domain::key::ApiKey;
 use till_domain::records::{ApiKeys, Profiles, Rows, Single};
 use till_domain::refusal::Refusal;
+use till_domain::role::Role;
 use till_domain::text::Name;
 
 use super::about_merchant::{ByOperator, MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, check_exists};
@@ -62,6 +63,10 @@ object! {
         key_id: Id(KeyId::PREFIX) = key.id, "The key's uid (`key_...`), which the log names as `caller`.";
         name: STRING = key.name, "The name that the merchant gave it.", such_as("Bookkeeping");
         prefix: STRING = key.display, "The first characters of its text.", such_as("sk_EXAMP");
+        role_id: words_of(Role) = key.role, "What it may do.";
+        refund_limit: INTEGER or null = key.refund_limit,
+            "The largest amount that it may give back in one call, in minor units; null without a limit and without \
+                the role SUPPORT.", such_as("null");
         created_at: TIMESTAMP = key.created_at, "The time at which it was created.";
         last_used_at: TIMESTAMP or null = last_used_at,
             "The time of its last use; a crash may lose the uses of the last minute.";

@@ -20,6 +20,7 @@ mod reload;
 mod resume_effects;
 mod rotate_vault_key;
 mod status;
+mod team;
 mod test_clock;
 mod waiting;
 
@@ -36,10 +37,11 @@ use crate::access::Operator;
 use crate::service::Shared;
 
 /// The endpoints of `/admin` that use the service, by their files.
-const ENDPOINTS: [Endpoints<Operator>; 17] = [
+const ENDPOINTS: [Endpoints<Operator>; 18] = [
     merchants::ENDPOINTS,
     test_clock::ENDPOINTS,
     keys::ENDPOINTS,
+    team::ENDPOINTS,
     payments::ENDPOINTS,
     installations::ENDPOINTS,
     payment_methods::ENDPOINTS,

@@ -13,8 +13,10 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::entry::{ENTRY, EntryShape};
 use crate::service::{FilterText, Filtered, IdSpan, ListPage, entries_of_payment};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
-    &[Endpoint(&BALANCE_HISTORY, &balance_history), Endpoint(&LIST_ENTRIES_BY_PAYMENT, &list_entries_by_payment)];
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(Act::SeePayments, &BALANCE_HISTORY, &balance_history),
+    MerchantEndpoint(Act::SeePayments, &LIST_ENTRIES_BY_PAYMENT, &list_entries_by_payment),
+];
 
 /// The filters of a page of entries.
 type EntryFilters = (ListPageRequest<EntryId>, Option<PaymentRef>, Option<EntryType>, CreatedAt);
@@ -58,9 +60,12 @@ static LIST_ENTRIES_BY_PAYMENT: Declaration = Declaration {
 
 /// `POST /merchants/balance-history`
 async fn balance_history(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let clock = MerchantClock::of(&service, &reader)?;
     let (request, payment, kind, created) = call.fields().parse_in(&HISTORY, &clock)?;
+    if payment.is_none() {
+        call.caller().check(Act::SeeMoney)?;
+    }
     reader.get::<Balances>(Single)?.ok_or_else(no_balance)?;
     let span = created.span();
     let page = match &payment {
@@ -80,7 +85,7 @@ async fn balance_history(service: Shared, call: Call<MerchantCaller>) -> Result<
 /// `POST /merchants/list-entries-by-payment`
 async fn list_entries_by_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (payment, request) = call.fields().parse(&BY_PAYMENT)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let payment_id = Payments::find_row(&reader, payment.clone())?.id;
     let page = page_of_payment(&reader, Some(payment_id), None, request, Some(IdSpan::all())).await?;
     reply(&reader, page, &[("payment_id", Some(payment.to_string()))])

@@ -16,17 +16,23 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::card::{CARD, CardShape};
 use crate::service::{Filtered, IdSpan, ListPage};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&SAVE_CARD, &ByMerchant(SAVED, |_, card| Command::ChangeContact(ContactChange::SaveCard(card)))),
-    Endpoint(&FIND_CARD, &find_card),
-    Endpoint(&LIST_CARDS, &list_cards),
-    Endpoint(
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(
+        Act::ChangeCustomers,
+        &SAVE_CARD,
+        &ByMerchant(SAVED, |_, card| Command::ChangeContact(ContactChange::SaveCard(card))),
+    ),
+    MerchantEndpoint(Act::SeeCustomers, &FIND_CARD, &find_card),
+    MerchantEndpoint(Act::SeeCustomers, &LIST_CARDS, &list_cards),
+    MerchantEndpoint(
+        Act::ChangeCustomers,
         &SET_DEFAULT_CARD,
         &ByMerchant(CARD_OF_CUSTOMER, |_, (customer, card)| {
             Command::ChangeContact(ContactChange::SetDefaultCard(customer, card))
         }),
     ),
-    Endpoint(
+    MerchantEndpoint(
+        Act::ChangeCustomers,
         &FORGET_CARD,
         &ByMerchant(CARD_OF_CUSTOMER, |_, (customer, card)| {
             Command::ChangeContact(ContactChange::ForgetCard(customer, card))
@@ -118,7 +124,7 @@ static FORGET_CARD: Declaration = Declaration {
 /// `POST /merchants/find-card`
 async fn find_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let card = call.fields().parse(&CARD_ARGUMENT)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let (card, customer) = find(&reader, card)?.ok_or_else(|| {
         let message =
             "No saved card of this merchant has this card_id: neither as Till's id (crd_...) nor as the merchant's \
@@ -131,7 +137,7 @@ async fn find_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply,
 /// `POST /merchants/list-cards`
 async fn list_cards(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (customer, request) = call.fields().parse(&LIST)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let contact_id = customer.to_string();
     let customer = Customers::find_row(&reader, customer)?;
     let page = page_of(&reader, &customer, request).await?;

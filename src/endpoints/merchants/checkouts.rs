@@ -32,11 +32,15 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::checkout::{CHECKOUT, CHECKOUT_LINE, CheckoutShape};
 use crate::service::{CheckoutReference, read_index_span, read_span, refused};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&START_CHECKOUT, &start_checkout),
-    Endpoint(&FIND_CHECKOUT, &find_checkout),
-    Endpoint(&LIST_CHECKOUTS, &list_checkouts),
-    Endpoint(&EXPIRE_CHECKOUT, &ByMerchant(NAMED, |_, checkout| Command::ExpireCheckout(checkout))),
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(Act::RunCheckouts, &START_CHECKOUT, &start_checkout),
+    MerchantEndpoint(Act::SeePayments, &FIND_CHECKOUT, &find_checkout),
+    MerchantEndpoint(Act::SeePayments, &LIST_CHECKOUTS, &list_checkouts),
+    MerchantEndpoint(
+        Act::RunCheckouts,
+        &EXPIRE_CHECKOUT,
+        &ByMerchant(NAMED, |_, checkout| Command::ExpireCheckout(checkout)),
+    ),
 ];
 
 /// The argument that names a checkout.
@@ -218,14 +222,16 @@ static FIND_CHECKOUT: Declaration = Declaration {
 /// `POST /merchants/find-checkout`
 async fn find_checkout(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let named = call.fields().parse(&CHECKOUT_ARGUMENT)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let checkout = Checkouts::find_row(&reader, named)?;
     Ok(Reply::new(&shape(&service, &call, &checkout)))
 }
 
 fn shape<'c>(service: &Shared, call: &Call<MerchantCaller>, checkout: &'c Checkout) -> CheckoutShape<'c> {
-    let path = service.checkout_path(call.caller().merchant_id, checkout.id);
-    CheckoutShape::new(checkout, call.absolute(&path))
+    let caller = call.caller();
+    let is_told = checkout.status == CheckoutStatus::Open && caller.may(Act::RunCheckouts);
+    let url = is_told.then(|| call.absolute(&service.checkout_path(caller.merchant_id, checkout.id)));
+    CheckoutShape::new(checkout, url)
 }
 
 named_kind!(Checkouts, by CheckoutsByExternalId, CHECKOUT_ARGUMENT, refused(&Refusal::CheckoutNotFound));
@@ -248,7 +254,7 @@ static LIST_CHECKOUTS: Declaration = Declaration {
 
 /// `POST /merchants/list-checkouts`
 async fn list_checkouts(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let clock = MerchantClock::of(&service, &reader)?;
     let (request, status, created) = call.fields().parse_in(&LIST, &clock)?;
     let page = match status {

@@ -13,18 +13,24 @@ use crate::endpoints::forms::{EMAIL, MOBILE, PERSON_NAME, external_id};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::contact::{CONTACT, ContactShape};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&ADD_CONTACT, &ByMerchant(ADDED, |_, contact| Command::ChangeContact(ContactChange::Add(contact)))),
-    Endpoint(
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(
+        Act::ChangeCustomers,
+        &ADD_CONTACT,
+        &ByMerchant(ADDED, |_, contact| Command::ChangeContact(ContactChange::Add(contact))),
+    ),
+    MerchantEndpoint(
+        Act::ChangeCustomers,
         &UPDATE_CONTACT,
         &ByMerchant(UPDATED, |_, (customer, contact)| Command::ChangeContact(ContactChange::Update(customer, contact))),
     ),
-    Endpoint(
+    MerchantEndpoint(
+        Act::RemoveCustomers,
         &REMOVE_CONTACT,
         &ByMerchant(CONTACT_ARGUMENT, |_, customer| Command::ChangeContact(ContactChange::Remove(customer))),
     ),
-    Endpoint(&FIND_CONTACT, &find::<Customers>),
-    Endpoint(&LIST_CONTACTS, &list::<Customers>),
+    MerchantEndpoint(Act::SeeCustomers, &FIND_CONTACT, &find::<Customers>),
+    MerchantEndpoint(Act::SeeCustomers, &LIST_CONTACTS, &list::<Customers>),
 ];
 
 /// The refusal when no customer has that id.

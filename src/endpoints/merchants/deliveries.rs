@@ -22,10 +22,10 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::delivery::{DELIVERY, DeliveryShape};
 use crate::service::{FilterText, ListPage, TestTurn, reply_of};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&TEST_WEBHOOK, &test_webhook),
-    Endpoint(&REDELIVER_WEBHOOK, &redeliver_webhook),
-    Endpoint(&LIST_WEBHOOK_DELIVERIES, &list_webhook_deliveries),
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(Act::RunWebhooks, &TEST_WEBHOOK, &test_webhook),
+    MerchantEndpoint(Act::RunWebhooks, &REDELIVER_WEBHOOK, &redeliver_webhook),
+    MerchantEndpoint(Act::RunWebhooks, &LIST_WEBHOOK_DELIVERIES, &list_webhook_deliveries),
 ];
 
 object! {
@@ -117,7 +117,7 @@ async fn test_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Rep
     if let Some(kept) = judged_test(&service, &call, id).await? {
         return Ok(kept);
     }
-    let reader = service.reader(merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let tested = service.engine().webhooks().test(merchant_id, &Webhooks::find_row(&reader, id)?).await;
     let tested = tested.map_err(|error| not_done(&*error))?;
     let recorded = submit_change(&service, &call, WebhookChange::RecordTest(tested)).await?;
@@ -143,7 +143,7 @@ const fn status_of(tested: WebhookTest) -> DeliveryStatus {
 /// `POST /merchants/redeliver-webhook`
 async fn redeliver_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (webhook_id, asked) = call.fields().parse(&REDELIVERED)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let events = match reader.get::<Webhooks>(webhook_id)? {
         Some(webhook) => service.engine().webhooks().covered(reader.merchant_id(), &webhook, asked),
         None => Ok(RedeliveredEvents::Range(None)), // The rules refuse it, after a look for a kept answer.

@@ -15,11 +15,19 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::dispute::{DISPUTE, DisputeShape};
 use crate::service::{Filtered, IdSpan, ListPage, read_index_span, read_span, rows_of_index};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&FIND_DISPUTE, &find::<Disputes>),
-    Endpoint(&LIST_DISPUTES, &list_disputes),
-    Endpoint(&CHALLENGE_DISPUTE, &ByMerchant(CHALLENGE, |_, challenge| Command::ChallengeDispute(challenge))),
-    Endpoint(&CONCEDE_DISPUTE, &ByMerchant(DISPUTE_ARGUMENT, |_, dispute_id| Command::ConcedeDispute(dispute_id))),
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(Act::SeePayments, &FIND_DISPUTE, &find::<Disputes>),
+    MerchantEndpoint(Act::SeePayments, &LIST_DISPUTES, &list_disputes),
+    MerchantEndpoint(
+        Act::OperatePayments,
+        &CHALLENGE_DISPUTE,
+        &ByMerchant(CHALLENGE, |_, challenge| Command::ChallengeDispute(challenge)),
+    ),
+    MerchantEndpoint(
+        Act::GiveBack,
+        &CONCEDE_DISPUTE,
+        &ByMerchant(DISPUTE_ARGUMENT, |_, dispute_id| Command::ConcedeDispute(dispute_id)),
+    ),
 ];
 
 const DISPUTE_ARGUMENT: Required<DisputeId> =
@@ -106,7 +114,7 @@ static CONCEDE_DISPUTE: Declaration = Declaration {
 
 /// `POST /merchants/list-disputes`
 async fn list_disputes(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let clock = MerchantClock::of(&service, &reader)?;
     let (request, status, payment, created) = call.fields().parse_in(&LIST, &clock)?;
     let span = created.span();

@@ -14,8 +14,10 @@ use crate::endpoints::shapes::event::EVENT;
 use crate::endpoints::shapes::webhook::kind_named;
 use crate::service::{Filtered, IdSpan, rows_of_index};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
-    &[Endpoint(&LIST_EVENTS, &list_events), Endpoint(&FIND_EVENT, &find::<WebhookEvents>)];
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(Act::SeePayments, &LIST_EVENTS, &list_events),
+    MerchantEndpoint(Act::SeePayments, &FIND_EVENT, &find_event),
+];
 
 const EVENT_ARGUMENT: Required<WebhookEventId> =
     id::<WebhookEventId>().required("The event (`evt_...`).").with_name("event_id");
@@ -60,9 +62,12 @@ static FIND_EVENT: Declaration = Declaration {
 
 /// `POST /merchants/list-events`
 async fn list_events(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let clock = MerchantClock::of(&service, &reader)?;
     let (request, kind, payment, created) = call.fields().parse_in(&LIST, &clock)?;
+    if payment.is_none() {
+        call.caller().check(Act::RunWebhooks)?;
+    }
     let payment_id = payment.as_ref().map(|payment| reader.id_of::<PaymentsByExternalId>(payment)).transpose()?;
     let rows = |span: IdSpan<_>, direction, limit| match payment_id {
         None => Ok(reader.view().scan::<WebhookEvents>(span.range(), direction, limit)?),
@@ -81,7 +86,17 @@ async fn list_events(service: Shared, call: Call<MerchantCaller>) -> Result<Repl
     Reply::list_page(&page.try_map(|event| EventBody::read(event, &reader))?.with_filters(&filters))
 }
 
+/// `POST /merchants/find-event`
+async fn find_event(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let id = call.fields().parse(&EVENT_ARGUMENT)?;
+    let reader = call.caller().reader(&service).await?;
+    let event = WebhookEvents::find_row(&reader, id)?;
+    if event.payment_id.is_none() {
+        call.caller().check(Act::RunWebhooks)?;
+    }
+    Ok(Reply::new(&EventBody::read(&event, &reader)?))
+}
+
 const UNKNOWN: &str = "No event of this merchant has this event_id. list-events shows those of the last 30 days.";
 
-kind!(WebhookEvents, (): |_, _| Ok(()) => |event, (), reader| Ok(EventBody::read(event, reader)?));
 named_kind!(WebhookEvents, EVENT_ARGUMENT, ApiError::not_found("event_id", UNKNOWN));

@@ -7,7 +7,7 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payment::{NextActionShape, PAYMENT, PaymentShape};
 use crate::service::prepared_reference;
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&FIND_PAYMENT, &find_payment)];
+pub(super) const ENDPOINTS: MerchantEndpoints = &[MerchantEndpoint(Act::SeePayments, &FIND_PAYMENT, &find_payment)];
 
 static FIND_PAYMENT: Declaration = Declaration {
     name: "find-payment",
@@ -26,7 +26,7 @@ const UNKNOWN: &str = "No payment of this merchant has this payment_id: neither 
 /// `POST /merchants/find-payment`
 async fn find_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let name = call.fields().parse(&PAYMENT_ARGUMENT)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let payment = Payments::find_row(&reader, name)?;
     let now = service.merchant_now(reader.merchant_id())?;
     let next_action = NextActionShape::read(&reader, &call, &payment, now)?;

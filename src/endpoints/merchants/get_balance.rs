@@ -7,7 +7,7 @@ use till_domain::records::{Balances, Profiles, Rows, Single};
 use crate::endpoints::merchants::balance_history::no_balance;
 use crate::endpoints::prelude::*;
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&GET_BALANCE, &get_balance)];
+pub(super) const ENDPOINTS: MerchantEndpoints = &[MerchantEndpoint(Act::SeeMoney, &GET_BALANCE, &get_balance)];
 
 object! {
     /// A balance in the currency of the account.
@@ -30,7 +30,7 @@ static GET_BALANCE: Declaration = Declaration {
 /// `POST /merchants/get-balance`
 async fn get_balance(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     call.fields().finish(|| Some(()))?;
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let totals = reader.get::<Balances>(Single)?.ok_or_else(no_balance)?;
     let profile = reader.get::<Profiles>(Single)?.ok_or_else(no_balance)?;
     Ok(Reply::new(&BalanceShape::new(profile.currency, totals)))

@@ -11,8 +11,11 @@ use crate::endpoints::forms::{
 };
 use crate::endpoints::prelude::*;
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
-    &[Endpoint(&INITIATE_PAYMENT_FLOW, &ByMerchant(PAYMENT, |_, payment| Command::InitiatePayment(payment)))];
+pub(super) const ENDPOINTS: MerchantEndpoints = &[MerchantEndpoint(
+    Act::InitiatePayments,
+    &INITIATE_PAYMENT_FLOW,
+    &ByMerchant(PAYMENT, |_, payment| Command::InitiatePayment(payment)),
+)];
 
 const PAYMENT: ArgumentSet<InitiatePayment> = arguments!({
     external_id: external_id::<PaymentId>()

@@ -14,12 +14,16 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::key::{API_KEY, KeyShape};
 use crate::service::{LastUsed, refused};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&GENERATE_KEY, &generate_key),
-    Endpoint(&LIST_KEYS, &list::<ApiKeys>),
-    Endpoint(&FIND_KEY, &find::<ApiKeys>),
-    Endpoint(&UPDATE_KEY, &ByMerchant(RENAMED, |_, (key_id, name)| Command::RenameKey(key_id, name))),
-    Endpoint(&REVOKE_KEY, &ByMerchant(KEY_ARGUMENT, |_, key_id| Command::RevokeKey(key_id))),
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(Act::GenerateKeys, &GENERATE_KEY, &generate_key),
+    MerchantEndpoint(Act::KeepKeys, &LIST_KEYS, &list::<ApiKeys>),
+    MerchantEndpoint(Act::KeepKeys, &FIND_KEY, &find::<ApiKeys>),
+    MerchantEndpoint(
+        Act::KeepKeys,
+        &UPDATE_KEY,
+        &ByMerchant(RENAMED, |_, (key_id, name)| Command::RenameKey(key_id, name)),
+    ),
+    MerchantEndpoint(Act::KeepKeys, &REVOKE_KEY, &ByMerchant(KEY_ARGUMENT, |_, key_id| Command::RevokeKey(key_id))),
 ];
 
 const KEY_NOT_FOUND: DeclaredError = DeclaredError::new(Code::NotFound, "No key of this merchant has this id.");

@@ -18,7 +18,8 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::activity::{ACTIVITY_LOG, ActivityShape};
 use crate::service::{ActivityTerms, FilterText, Selection, search};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_ACTIVITY_LOGS, &list_activity_logs)];
+pub(super) const ENDPOINTS: MerchantEndpoints =
+    &[MerchantEndpoint(Act::SeePayments, &LIST_ACTIVITY_LOGS, &list_activity_logs)];
 
 /// The word for the group of types about disputes.
 const DISPUTE: &str = "dispute";
@@ -94,7 +95,7 @@ enum ObjectRef {
 
 /// `POST /merchants/list-activity-logs`
 async fn list_activity_logs(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
     let clock = MerchantClock { now: service.clock_of(reader.merchant_id()), zone: zone(&profile) };
     let (request, filters) = call.fields().parse_in(&LIST, &clock)?;

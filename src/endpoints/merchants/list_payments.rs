@@ -15,7 +15,7 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payment::{NextActionShape, PAYMENT, PaymentShape};
 use crate::service::{AmountRange, FilterText, PaymentFilters, prepared_reference, search};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_PAYMENTS, &list_payments)];
+pub(super) const ENDPOINTS: MerchantEndpoints = &[MerchantEndpoint(Act::SeePayments, &LIST_PAYMENTS, &list_payments)];
 
 /// An amount, or a range of which either end may be open.
 const AMOUNTS: Field<Amounts> = Field {
@@ -85,7 +85,7 @@ struct GivenFilters {
 
 /// `POST /merchants/list-payments`
 async fn list_payments(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let clock = MerchantClock::of(&service, &reader)?;
     let (request, filters) = call.fields().parse_in(&LIST, &clock)?;
     let selection = filters.resolve(&reader)?.selection(&reader)?;

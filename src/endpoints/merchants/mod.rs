@@ -33,12 +33,12 @@ use std::sync::Arc;
 use till_protocol::declaration::DeliveryDeclaration;
 use till_protocol::dispatch::Function;
 
-use super::endpoint::{self, Endpoints};
+use super::endpoint::{self, MerchantEndpoints};
 use crate::access::MerchantCaller;
 use crate::service::Shared;
 
 /// The endpoints of `/merchants`, by their files.
-const ENDPOINTS: [Endpoints<MerchantCaller>; 20] = [
+const ENDPOINTS: [MerchantEndpoints; 20] = [
     initiate_payment_flow::ENDPOINTS,
     find_payment::ENDPOINTS,
     checkouts::ENDPOINTS,
@@ -67,7 +67,7 @@ pub(crate) static DELIVERED: [&DeliveryDeclaration; 1] = [&webhooks::DELIVERED_E
 /// The functions of `/merchants`, with the service that they use.
 #[must_use]
 pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
-    let files: Vec<Endpoints<MerchantCaller>> =
+    let files: Vec<MerchantEndpoints> =
         ENDPOINTS.into_iter().chain(webhooks::ENDPOINTS).chain(metadata::ENDPOINTS).collect();
-    endpoint::functions(&files, service)
+    endpoint::merchant_functions(&files, service)
 }

@@ -7,10 +7,22 @@ use crate::endpoints::arguments::{PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND};
 use crate::endpoints::forms::AMOUNT;
 use crate::endpoints::prelude::*;
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&CAPTURE_PAYMENT, &ByMerchant(CAPTURE, |_, capture| Command::CapturePayment(capture))),
-    Endpoint(&VOID_PAYMENT, &ByMerchant(PAYMENT_ARGUMENT, |_, payment| Command::VoidPayment(payment))),
-    Endpoint(&REVERSE_PAYMENT, &ByMerchant(PAYMENT_ARGUMENT, |_, payment| Command::ReversePayment(payment))),
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(
+        Act::OperatePayments,
+        &CAPTURE_PAYMENT,
+        &ByMerchant(CAPTURE, |_, capture| Command::CapturePayment(capture)),
+    ),
+    MerchantEndpoint(
+        Act::OperatePayments,
+        &VOID_PAYMENT,
+        &ByMerchant(PAYMENT_ARGUMENT, |_, payment| Command::VoidPayment(payment)),
+    ),
+    MerchantEndpoint(
+        Act::GiveBack,
+        &REVERSE_PAYMENT,
+        &ByMerchant(PAYMENT_ARGUMENT, |_, payment| Command::ReversePayment(payment)),
+    ),
 ];
 
 const INVALID_STATE: DeclaredError = DeclaredError::new(

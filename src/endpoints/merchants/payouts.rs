@@ -15,10 +15,10 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::payout::{PAYOUT, PayoutShape};
 use crate::service::refused;
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&SEND_PAYOUT, &ByMerchant(SENT, |_, payout| Command::SendPayout(payout))),
-    Endpoint(&FIND_PAYOUT, &find::<Payouts>),
-    Endpoint(&LIST_PAYOUTS, &list_payouts),
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(Act::SendPayouts, &SEND_PAYOUT, &ByMerchant(SENT, |_, payout| Command::SendPayout(payout))),
+    MerchantEndpoint(Act::SeeMoney, &FIND_PAYOUT, &find::<Payouts>),
+    MerchantEndpoint(Act::SeeMoney, &LIST_PAYOUTS, &list_payouts),
 ];
 
 const SENT: ArgumentSet<SendPayout> = arguments!(SendPayout {

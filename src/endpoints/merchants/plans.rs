@@ -10,10 +10,11 @@ use super::by_merchant::ByMerchant;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::team::{CURRENT_PLAN, CurrentPlanShape, PLAN, PlanShape};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&LIST_PLANS, &list_plans),
-    Endpoint(&RETRIEVE_CURRENT_PLAN, &retrieve_current_plan),
-    Endpoint(
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(Act::SeePlan, &LIST_PLANS, &list_plans),
+    MerchantEndpoint(Act::SeePlan, &RETRIEVE_CURRENT_PLAN, &retrieve_current_plan),
+    MerchantEndpoint(
+        Act::SelectPlan,
         &SELECT_PLAN,
         &ByMerchant(PLAN_ARGUMENT, |merchant_id, plan_id| {
             Command::ChangeTeam(merchant_id, TeamChange::SelectPlan(plan_id))
@@ -56,7 +57,7 @@ pub(super) async fn list_plans(_: Shared, call: Call<MerchantCaller>) -> Result<
 /// `POST /merchants/retrieve-current-plan`
 async fn retrieve_current_plan(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     call.fields().finish(|| Some(()))?;
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let choice = match reader.get::<CurrentPlan>(Single)? {
         Some(choice) => choice,
         None => {

@@ -16,11 +16,11 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::refund::{REFUND, RefundShape};
 use crate::service::{read_list_page_of_index, refused};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&REFUND_PAYMENT, &ByMerchant(ORDERED, |_, refund| Command::RefundPayment(refund))),
-    Endpoint(&FIND_REFUND, &find::<Refunds>),
-    Endpoint(&LIST_REFUNDS, &list_refunds),
-    Endpoint(&LIST_REFUNDS_BY_PAYMENT, &list_refunds_by_payment),
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(Act::GiveBack, &REFUND_PAYMENT, &ByMerchant(ORDERED, |_, refund| Command::RefundPayment(refund))),
+    MerchantEndpoint(Act::SeePayments, &FIND_REFUND, &find::<Refunds>),
+    MerchantEndpoint(Act::SeePayments, &LIST_REFUNDS, &list_refunds),
+    MerchantEndpoint(Act::SeePayments, &LIST_REFUNDS_BY_PAYMENT, &list_refunds_by_payment),
 ];
 
 const ORDERED: ArgumentSet<RefundPayment> = arguments!(RefundPayment {
@@ -114,7 +114,7 @@ async fn list_refunds(service: Shared, call: Call<MerchantCaller>) -> Result<Rep
 /// `POST /merchants/list-refunds-by-payment`
 async fn list_refunds_by_payment(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (payment, request) = call.fields().parse(&BY_PAYMENT)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let payment_id = Payments::find_row(&reader, payment.clone())?.id;
     let page = read_list_page_of_index::<RefundsByPayment, Refunds, _>(&reader, payment_id, request)?;
     Reply::list_page(&page.with_filters(&[("payment_id", Some(payment.to_string()))]).map(RefundShape::new))

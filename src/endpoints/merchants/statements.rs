@@ -10,10 +10,10 @@ use crate::endpoints::forms::{whole_number, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::statement::{STATEMENT, STATEMENT_DOCUMENT, StatementDocumentShape, StatementShape};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&LIST_STATEMENTS, &list::<Statements>),
-    Endpoint(&FIND_STATEMENT, &find::<Statements>),
-    Endpoint(&RETRIEVE_STATEMENT_DOCUMENT, &retrieve_statement_document),
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(Act::SeeMoney, &LIST_STATEMENTS, &list::<Statements>),
+    MerchantEndpoint(Act::SeeMoney, &FIND_STATEMENT, &find::<Statements>),
+    MerchantEndpoint(Act::SeeMoney, &RETRIEVE_STATEMENT_DOCUMENT, &retrieve_statement_document),
 ];
 
 /// The limit of the number of a part: far more than a month can have.
@@ -71,7 +71,7 @@ async fn retrieve_statement_document(service: Shared, call: Call<MerchantCaller>
     let (id, format, part) = call.fields().parse(&DOCUMENT)?;
     let part = part.unwrap_or(1);
     let merchant_id = call.caller().merchant_id;
-    let reader = service.reader(merchant_id).await?;
+    let reader = call.caller().reader(&service).await?;
     let statement = Statements::find_row(&reader, id)?;
     let parts = match format {
         DocumentFormat::Csv => statement_document::csv_parts(&statement, CSV_PART_ENTRIES),

@@ -1,54 +1,53 @@
-//! `POST /merchants/invite-user`, `accept-invitation`, `remove-user`, `list-users`, `list-user-invitations`
+//! `POST /merchants/invite-user`, `update-user`, `accept-invitation`, `remove-user`, `list-users`,
+//! `list-user-invitations`
 
-use till_domain::command::{Command, InviteUser, TeamChange};
+use till_domain::command::{Command, NewRefundLimit, TeamChange, UpdateUser};
 use till_domain::ids::{InvitationId, UserId};
 use till_domain::records::{Invitations, Users};
 use till_domain::role::Role;
-use till_domain::text::Email;
 use till_domain::time::Millis;
 use till_protocol::arguments::id;
 
 use super::by_merchant::ByMerchant;
-use crate::endpoints::forms::CLEAR_EMAIL;
+use crate::endpoints::arguments::{INVITED, NOT_INVITED};
+use crate::endpoints::forms::{AMOUNT, words};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::team::{INVITATION, InvitationShape, USER, UserShape};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(
+        Act::ChangeTeam,
         &INVITE_USER,
-        &ByMerchant(EMAIL_ARGUMENT, |merchant_id, email| {
-            let invite = InviteUser { email, role: Role::Viewer, refund_limit: None };
-            Command::ChangeTeam(merchant_id, TeamChange::InviteUser(invite))
-        }),
+        &ByMerchant(INVITED, |merchant_id, invite| Command::ChangeTeam(merchant_id, TeamChange::InviteUser(invite))),
     ),
-    Endpoint(
+    MerchantEndpoint(
+        Act::ChangeTeam,
+        &UPDATE_USER,
+        &ByMerchant(UPDATED, |merchant_id, update| Command::ChangeTeam(merchant_id, TeamChange::UpdateUser(update))),
+    ),
+    MerchantEndpoint(
+        Act::ChangeTeam,
         &ACCEPT_INVITATION,
         &ByMerchant(INVITATION_ARGUMENT, |merchant_id, id| {
             Command::ChangeTeam(merchant_id, TeamChange::AcceptInvitation(id))
         }),
     ),
-    Endpoint(
+    MerchantEndpoint(
+        Act::ChangeTeam,
         &REMOVE_USER,
         &ByMerchant(USER_ARGUMENT, |merchant_id, id| Command::ChangeTeam(merchant_id, TeamChange::RemoveUser(id))),
     ),
-    Endpoint(&LIST_USERS, &list::<Users>),
-    Endpoint(&LIST_USER_INVITATIONS, &list::<Invitations>),
+    MerchantEndpoint(Act::SeeTeam, &LIST_USERS, &list::<Users>),
+    MerchantEndpoint(Act::SeeTeam, &LIST_USER_INVITATIONS, &list::<Invitations>),
 ];
-
-const EMAIL_ARGUMENT: Required<Email> = CLEAR_EMAIL.required("The address of the invited person.").with_name("email");
 
 static INVITE_USER: Declaration = Declaration {
     name: "invite-user",
     summary: "Invites somebody to the merchant's team. Answers the invitation id.",
-    docs: "Anybody who has its id can accept the invitation for a week. Till sends no e-mail.",
-    arguments: &[EMAIL_ARGUMENT.argument],
+    docs: "It can be accepted for a week. Till sends no e-mail.",
+    arguments: INVITED.declared,
     returns: Returns::Id(InvitationId::PREFIX),
-    errors: &[DeclaredError::new(
-        Code::Conflict,
-        "A user has this address (details name `user_id`), it is invited already (details name `invitation_id`), or \
-            1,000 invitations are open.",
-    )
-    .with(r#"{"argument": "email", "user_id": "usr_01h2e8kqvbfwea724h75qc655w"}"#)],
+    errors: &[NOT_INVITED],
     ..Declaration::command(Package::Merchants, "team")
 };
 
@@ -73,11 +72,41 @@ static ACCEPT_INVITATION: Declaration = Declaration {
 
 const USER_ARGUMENT: Required<UserId> = id::<UserId>().required("The user (`usr_...`).").with_name("user_id");
 
+const USER_NOT_FOUND: DeclaredError = DeclaredError::new(Code::NotFound, "No user of this merchant has this id.");
+const LAST_OWNER: DeclaredError =
+    DeclaredError::new(Code::InvalidState, "The user is the last one with the role OWNER.");
+
+/// A refund limit, or the word that takes it away.
+const NEW_REFUND_LIMIT: Field<NewRefundLimit> = Field {
+    value_type: ValueType::Text(Text { pattern: Some("^([0-9]+|none)$"), example: Some("100000"), ..Text::PLAIN }),
+    parse: |value| match value.as_str() {
+        Some("none") => Ok(NewRefundLimit::Remove),
+        Some(_) | None => (AMOUNT.parse)(value).map(NewRefundLimit::Set),
+    },
+};
+
+const UPDATED: ArgumentSet<UpdateUser> = arguments!({
+    user_id: USER_ARGUMENT,
+    role_id: words!(Role).optional("Another role. It ends the user's sessions, and takes the refund limit away."),
+    refund_limit: NEW_REFUND_LIMIT.optional("The largest amount that the user may give back in one call, in minor \
+        units, only with the role SUPPORT; `none` takes it away."),
+} => UpdateUser { user_id, role: role_id, refund_limit });
+
+static UPDATE_USER: Declaration = Declaration {
+    name: "update-user",
+    summary: "Changes the role or the refund limit of a user; `false` when nothing changed.",
+    docs: "Nobody changes their own role.",
+    arguments: UPDATED.declared,
+    errors: &[USER_NOT_FOUND, LAST_OWNER],
+    flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
+    ..Declaration::command(Package::Merchants, "team")
+};
+
 static REMOVE_USER: Declaration = Declaration {
     name: "remove-user",
     summary: "Removes a user from the merchant's team.",
     arguments: &[USER_ARGUMENT.argument],
-    errors: &[DeclaredError::new(Code::NotFound, "No user of this merchant has this id.")],
+    errors: &[USER_NOT_FOUND, LAST_OWNER],
     flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
     ..Declaration::command(Package::Merchants, "team")
 };

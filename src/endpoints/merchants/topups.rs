@@ -8,8 +8,10 @@ use crate::endpoints::forms::id_or_external_id;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::topup::{TOPUP, TopupShape};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
-    &[Endpoint(&FIND_TOPUP, &find::<Topups>), Endpoint(&LIST_TOPUPS, &list::<Topups>)];
+pub(super) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(Act::SeeMoney, &FIND_TOPUP, &find::<Topups>),
+    MerchantEndpoint(Act::SeeMoney, &LIST_TOPUPS, &list::<Topups>),
+];
 
 static FIND_TOPUP: Declaration = Declaration {
     name: "find-topup",

@@ -11,9 +11,11 @@ use crate::endpoints::forms::PAYMENT_METHOD_WORDS;
 
 object! {
     /// A checkout with the address at which it is paid.
-    pub(in crate::endpoints) CHECKOUT "checkout" as CheckoutShape<'a> of (checkout: &'a Checkout, url: String) {
+    pub(in crate::endpoints) CHECKOUT "checkout" as CheckoutShape<'a> of (checkout: &'a Checkout, url: Option<String>) {
         checkout_id: Id(CheckoutId::PREFIX) = checkout.id, "The checkout's id (`chk_...`).";
-        url: URL = url, "The address to send the customer to. Whoever has it can pay.";
+        url: URL or null = url,
+            "The address to send the customer to. Whoever has it can pay; null unless the checkout is OPEN and the caller \
+                may start checkouts.";
         external_id: STRING or null = checkout.external_id, "The merchant's own reference.", such_as("order-1001");
         installation_id: Id(InstallationId::PREFIX) = checkout.installation_id, "The installation that pays it.";
         status: words_of(CheckoutStatus) = checkout.status, "The status.";

@@ -2,6 +2,7 @@
 
 use till_domain::ids::KeyId;
 use till_domain::key::ApiKey;
+use till_domain::role::Role;
 
 use super::object::object;
 
@@ -11,6 +12,10 @@ object! {
         key_id: Id(KeyId::PREFIX) = key.id, "The key's uid (`key_...`), which activity logs name.";
         name: STRING = key.name, "The name.", such_as("Bookkeeping");
         display: STRING = key.display, "Its first characters, by which a person recognizes it.", such_as("sk_EXAMP");
+        role_id: words_of(Role) = key.role, "What it may do.";
+        refund_limit: INTEGER or null = key.refund_limit,
+            "The largest amount that it may give back in one call, in minor units; null without a limit and without \
+                the role SUPPORT.", such_as("null");
         api_version: STRING = key.api_version, "The version of the API that it is pinned to.", such_as("2025-04-01");
         created_at: TIMESTAMP = key.created_at, "The time at which it was created.";
         last_used_at: TIMESTAMP or null = last_used_at,

@@ -2,6 +2,7 @@
 
 use till_domain::ids::{InvitationId, PlanId, UserId};
 use till_domain::plan::{Plan, PlanChoice};
+use till_domain::role::Role;
 use till_domain::team::{Invitation, User};
 use till_domain::time::Millis;
 
@@ -12,6 +13,10 @@ object! {
     pub(in crate::endpoints) USER "user" as UserShape<'a> of (user: &'a User) {
         user_id: Id(UserId::PREFIX) = user.id, "The user's id (`usr_...`).";
         email: EMAIL = user.email, "The user's address.";
+        role_id: words_of(Role) = user.role, "What the user may do.";
+        refund_limit: INTEGER or null = user.refund_limit,
+            "The largest amount that the user may give back in one call, in minor units; null without a limit and \
+                without the role SUPPORT.", such_as("null");
         invitation_id: Id(InvitationId::PREFIX) = user.invitation_id, "The invitation (`ivt_...`) that was accepted.";
         created_at: TIMESTAMP = user.created_at, "The time at which the user joined the team.";
     }
@@ -24,8 +29,11 @@ object! {
         now: Millis
     ) {
         invitation_id: Id(InvitationId::PREFIX) = invitation.id,
-            "The invitation's id (`ivt_...`): anybody who has it may accept.";
+            "The invitation's id (`ivt_...`).";
         email: EMAIL = invitation.email, "The address of the invited person.";
+        role_id: words_of(Role) = invitation.role, "What the person may do as a user.";
+        inviter_id: Id(UserId::PREFIX) or null = invitation.inviter_id,
+            "The user (`usr_...`) who invited; null for an API key or the operator.";
         status: words(&["PENDING", "ACCEPTED", "EXPIRED"]) = status(invitation, *now), "The status.";
         user_id: Id(UserId::PREFIX) or null = invitation.accepted.map(|accepted| accepted.user_id),
             "The user (`usr_...`) that the invited person became.";

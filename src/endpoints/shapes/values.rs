@@ -14,6 +14,7 @@ use till_domain::money::{AmountMinor, Currency};
 use till_domain::payment::{CaptureMode, OperationKind, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::refund::RefundStatus;
+use till_domain::role::Role;
 use till_domain::session::InterestBearer;
 use till_domain::statement::Month;
 use till_domain::text::{
@@ -34,7 +35,7 @@ answer_values! {
     AccountMode AccountState AcquirerName ActivityType AuthenticationFlow AuthenticationStatus CaptureMode CardEntry
     CardScheme CheckoutStatus DeliveryStatus Direction
     DisputeStatus EntryStatus EntryType FailureCode InterestBearer Locale OperationKind PaymentMethod PaymentStatus
-    PayoutStatus Platform RefundStatus ServerState
+    PayoutStatus Platform RefundStatus Role ServerState
     WebhookEventKind WebhookStatus => |word| word.name();
 
     AcquirerRef => |acquirer| acquirer.to_string();

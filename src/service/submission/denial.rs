@@ -9,6 +9,7 @@ use till_domain::metadata::{BYTESIZE_MAX, DOCUMENT_BYTES_MAX, ITEMS_MAX, SETS_MA
 use till_domain::money::{AMOUNT_MAX_MINOR, Money};
 use till_domain::payment::{OperationKind, PaymentStatus};
 use till_domain::refusal::{CommandField, MethodObstacle, Refusal};
+use till_domain::role::{Act, Grant, Role};
 use till_protocol::api_error::{ApiError, CallEffect, Code, RETRY_AFTER_SECONDS};
 use till_protocol::fault::{Fault, IDEMPOTENCY_KEY};
 
@@ -103,6 +104,7 @@ macro_rules! error {
 refusals! {
     {
         Refusal::CallerNotLive => ApiError::unauthorized(),
+        Refusal::Forbidden { act, role } => forbidden(*act, *role),
         Refusal::RedeliveryUnderWay => ApiError::too_many(REDELIVERY, REDELIVERY_RETRY_SECONDS),
         Refusal::SessionNotActive { payment_id } => session_not_active(*payment_id),
         Refusal::ExternalIdTaken { payment_id, checkout_id } => external_id_taken(*payment_id, *checkout_id),
@@ -132,6 +134,15 @@ refusals! {
     TotalTooLarge = AmountExceedsLimit,
         "With this amount a total of the merchant's ledger would exceed {AMOUNT_MAX_MINOR} minor units. Ask the \
          operator.";
+
+    AmountExceedsRefundLimit { limit_minor } = Forbidden { "roles": [Role::Owner.name()], "limit": limit_minor },
+        "The amount is more than this caller may give back in one call: at most {limit_minor} minor units. Send that \
+         much or less, or ask an OWNER to do it.";
+    RefundLimitNotPossible = InvalidArguments(invalid "refund_limit"), "is possible only with the role SUPPORT";
+    OwnRole = Forbidden { "roles": [Role::Owner.name()] },
+        "Nobody changes their own role. Ask another member with the role OWNER to do it.";
+    LastOwner = InvalidState,
+        "This is the last member with the role OWNER, and the team keeps one. Give the role to another member first.";
 
     KeyNotFound = NotFound("key_id"),
         "No API key of this merchant has this key_id. The list of its keys shows those that exist.";
@@ -324,6 +335,15 @@ refusals! {
 
 const REDELIVERY: &str = "Events are being delivered to this webhook again by an earlier call. Wait until that has \
                           ended, or call disconnect-webhook to end it.";
+
+/// The refusal of a caller whose role does not allow something. It names the roles that may.
+fn forbidden(act: Option<Act>, role: Role) -> ApiError {
+    let roles: Vec<&str> = act.into_iter().flat_map(Act::roles).map(Role::name).collect();
+    let lacks_limit = act.is_some_and(|act| act.grant(role) == Grant::UpToRefundLimit);
+    let reason = if lacks_limit { " without a refund_limit" } else { "" };
+    let message = format!("The role {} may not do this{reason}. These roles may: {}.", role.name(), roles.join(", "));
+    ApiError::new(Code::Forbidden, message).with_details(json!({ "role_id": role.name(), "roles": roles }))
+}
 
 /// The session's payment is in the details, so that a repeated call finds it.
 fn session_not_active(payment_id: Option<PaymentId>) -> ApiError {

@@ -272,6 +272,7 @@ shape_enum! {
         AcquirerRemoved { acquirer_id: [u8; 16] },
         CallPrepared(prepared: PreparedPaymentV1),
         CardTold { payment_id: [u8; 16], card: CardAtAcquirerV1 },
+        UserUpdated(user: UserV1),
     }
 }
 

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use crate::family::Family;
 use crate::rows::{RowReader, RowStore};
 use crate::vault::{
-    AccountSecretOf, CardNumber, CardNumberOf, Keyring, LookupKind, SealedError, SubjectId, VaultKey,
+    AccountSecretOf, CardNumber, CardNumberOf, Keyring, LookupKind, SealedError, SubjectId, SubjectKind, VaultKey,
     WebhookSecretBytes, WebhookSecretOf,
 };
 
@@ -50,6 +50,7 @@ pub struct MerchantReader<R> {
     /// More keys, for the reader of a store that no process writes to.
     kept: RefCell<HashMap<SubjectId, Option<Arc<OpenedKey>>>>,
     kept_max: usize,
+    is_masked: bool,
 }
 
 /// Reads of one moment.
@@ -63,7 +64,14 @@ impl<R: RowReader> MerchantReader<R> {
     #[must_use]
     pub fn new(merchant_id: MerchantId, keyring: Option<Arc<Keyring>>, rows: R) -> MerchantReader<R> {
         let (last, kept) = (RefCell::new(None), RefCell::default());
-        MerchantReader { merchant_id, rows, keyring, last, kept, kept_max: 0 }
+        MerchantReader { merchant_id, rows, keyring, last, kept, kept_max: 0, is_masked: false }
+    }
+
+    /// The same for people who may not know customers: what is sealed about persons is absent, as that of an erased
+    /// person is, and no person is found by an address or a number.
+    #[must_use]
+    pub fn masked(self) -> MerchantReader<R> {
+        MerchantReader { is_masked: true, ..self }
     }
 
     /// The same for a store that no process writes to: this number of keys is kept, at some 250 bytes each.
@@ -140,6 +148,11 @@ impl<R: RowReader> MerchantReader<R> {
         Some(SubjectKeys { merchant: self.merchant_id, keyring, rows: &self.rows })
     }
 
+    /// The digest by which a person is found; one of nobody where nobody is to be found.
+    fn digest(&self, kind: LookupKind, text: &str) -> [u8; 32] {
+        self.subject_keys().filter(|_| !self.is_masked).map_or([0; 32], |keys| keys.digest(kind, text))
+    }
+
     fn key(&self, keys: &SubjectKeys<'_>, subject: SubjectId) -> Result<Option<Arc<OpenedKey>>, ShapeError> {
         if let Some((last, key)) = &*self.last.borrow()
             && *last == subject
@@ -173,7 +186,8 @@ impl<'a, S: RowStore + ?Sized> MerchantReader<&'a S> {
     /// Reads that all see the present moment.
     #[must_use]
     pub fn view(&self) -> MerchantView<'a> {
-        MerchantReader::new(self.merchant_id, self.keyring.clone(), self.rows.view())
+        let view = MerchantReader::new(self.merchant_id, self.keyring.clone(), self.rows.view());
+        MerchantReader { is_masked: self.is_masked, ..view }
     }
 }
 
@@ -192,6 +206,9 @@ impl<R: RowReader> Personal for MerchantReader<R> {
     }
 
     fn open(&self, subject: SubjectId, label: &'static str, sealed: &[u8]) -> Result<Option<String>, ShapeError> {
+        if self.is_masked && subject.kind != SubjectKind::AcquirerPage {
+            return Ok(None);
+        }
         let Some(keys) = self.subject_keys() else { return StaysSealed.open(subject, label, sealed) };
         match self.key(&keys, subject)? {
             Some(key) => keys.open(&key, subject, label, sealed),
@@ -200,13 +217,11 @@ impl<R: RowReader> Personal for MerchantReader<R> {
     }
 
     fn email_digest(&self, email: &Email) -> [u8; 32] {
-        let digest = |keys: SubjectKeys<'_>| keys.digest(LookupKind::Email, email.as_str());
-        self.subject_keys().map_or_else(|| StaysSealed.email_digest(email), digest)
+        self.digest(LookupKind::Email, email.as_str())
     }
 
     fn mobile_digest(&self, mobile: &Mobile) -> [u8; 32] {
-        let digest = |keys: SubjectKeys<'_>| keys.digest(LookupKind::Mobile, mobile.as_str());
-        self.subject_keys().map_or_else(|| StaysSealed.mobile_digest(mobile), digest)
+        self.digest(LookupKind::Mobile, mobile.as_str())
     }
 }
 

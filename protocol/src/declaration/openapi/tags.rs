@@ -6,7 +6,7 @@ use crate::declaration::{Declaration, Package};
 
 /// The subjects, each with its description, in the order in which people need them: a payment first, then what a shop
 /// needs beside it.
-const SUBJECTS: [(Package, &str, &str); 37] = [
+const SUBJECTS: [(Package, &str, &str); 38] = [
     (Package::Merchants, "payments", "Payments, from their initiation on."),
     (Package::Sdk, "cards", "Cards of customers, before they pay."),
     (Package::Sdk, "sessions", "Payment sessions: the choice of a payment method, and what follows from it."),
@@ -32,6 +32,7 @@ const SUBJECTS: [(Package, &str, &str); 37] = [
     (Package::Admin, "payments", "Payments of any merchant, as the operator looks for them."),
     (Package::Admin, "merchants", "Merchants, and whether they may call."),
     (Package::Admin, "keys", "Merchants' API keys."),
+    (Package::Admin, "team", "The people of merchants' teams."),
     (Package::Admin, "installations", "The sites, apps and terminals in which merchants' customers pay."),
     (Package::Admin, "payment methods", "The acquirers and the fees of merchants' payments."),
     (Package::Admin, "acquirers", "The accounts of merchants at acquirers."),

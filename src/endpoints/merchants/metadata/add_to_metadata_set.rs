@@ -8,7 +8,8 @@ use super::arguments::{self, KEY, PATH, TTL, VALUE, VERSION};
 use crate::endpoints::merchants::by_merchant;
 use crate::endpoints::prelude::*;
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&ADD_TO_METADATA_SET, &add_to_metadata_set)];
+pub(super) const ENDPOINTS: MerchantEndpoints =
+    &[MerchantEndpoint(Act::ChangeMetadata, &ADD_TO_METADATA_SET, &add_to_metadata_set)];
 
 static ADD_TO_METADATA_SET: Declaration = Declaration {
     name: "add-to-metadata-set",

@@ -6,8 +6,11 @@ use super::arguments::{KEY, VERSION};
 use crate::endpoints::merchants::by_merchant::ByMerchant;
 use crate::endpoints::prelude::*;
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
-    &[Endpoint(&DELETE_METADATA, &ByMerchant(DELETED, |_, deletion| Command::DeleteMetadata(deletion)))];
+pub(super) const ENDPOINTS: MerchantEndpoints = &[MerchantEndpoint(
+    Act::ChangeMetadata,
+    &DELETE_METADATA,
+    &ByMerchant(DELETED, |_, deletion| Command::DeleteMetadata(deletion)),
+)];
 
 const DELETED: ArgumentSet<DeleteMetadata> = arguments!(DeleteMetadata { key: KEY, version: VERSION });
 

@@ -12,7 +12,7 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
 use crate::service::{FoundMetadata, ListPage, MetadataReader};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&LIST_METADATA, &list_metadata)];
+pub(super) const ENDPOINTS: MerchantEndpoints = &[MerchantEndpoint(Act::SeeMetadata, &LIST_METADATA, &list_metadata)];
 
 static LIST_METADATA: Declaration = Declaration {
     name: "list-metadata",

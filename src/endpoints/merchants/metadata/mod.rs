@@ -13,7 +13,7 @@ mod value;
 use crate::endpoints::prelude::*;
 
 /// The endpoints of these files.
-pub(super) const ENDPOINTS: [Endpoints<MerchantCaller>; 6] = [
+pub(super) const ENDPOINTS: [MerchantEndpoints; 6] = [
     add_to_metadata_set::ENDPOINTS,
     remove_from_metadata_set::ENDPOINTS,
     sync_metadata::ENDPOINTS,

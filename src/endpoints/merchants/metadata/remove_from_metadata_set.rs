@@ -8,8 +8,8 @@ use super::arguments::{self, KEY, PATH, VALUE, VERSION};
 use crate::endpoints::merchants::by_merchant;
 use crate::endpoints::prelude::*;
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
-    &[Endpoint(&REMOVE_FROM_METADATA_SET, &remove_from_metadata_set)];
+pub(super) const ENDPOINTS: MerchantEndpoints =
+    &[MerchantEndpoint(Act::ChangeMetadata, &REMOVE_FROM_METADATA_SET, &remove_from_metadata_set)];
 
 static REMOVE_FROM_METADATA_SET: Declaration = Declaration {
     name: "remove-from-metadata-set",

@@ -13,7 +13,8 @@ use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::metadata::{METADATA, METADATA_ITEMS, metadata_json};
 use crate::service::{FoundMetadata, ItemPage, MetadataReader};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&RETRIEVE_METADATA, &retrieve_metadata)];
+pub(super) const ENDPOINTS: MerchantEndpoints =
+    &[MerchantEndpoint(Act::SeeMetadata, &RETRIEVE_METADATA, &retrieve_metadata)];
 
 const RETRIEVED: ArgumentSet<Retrieval> = arguments!({
     key: KEY,

@@ -13,7 +13,8 @@ use super::arguments::{self, KEY, TTL, VERSION};
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
 
-pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[Endpoint(&SYNC_METADATA, &sync_metadata)];
+pub(super) const ENDPOINTS: MerchantEndpoints =
+    &[MerchantEndpoint(Act::ChangeMetadata, &SYNC_METADATA, &sync_metadata)];
 
 const VALUE_OF_RECORD: Argument = Argument::required("metadata", ValueType::ANY, "The value, at most 1 MiB.")
     .such_as("{\"accounts\": {\"suspended\": [\"A-1001\"]}}");

@@ -11,15 +11,17 @@ use crate::endpoints::forms::NAME;
 use crate::endpoints::merchants::by_merchant::{self, ByMerchant};
 use crate::endpoints::prelude::*;
 
-pub(in crate::endpoints::merchants) const ENDPOINTS: Endpoints<MerchantCaller> = &[
-    Endpoint(&UPDATE_WEBHOOK, &update_webhook),
-    Endpoint(
+pub(in crate::endpoints::merchants) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(Act::RunWebhooks, &UPDATE_WEBHOOK, &update_webhook),
+    MerchantEndpoint(
+        Act::RunWebhooks,
         &DISCONNECT_WEBHOOK,
         &ByMerchant(WEBHOOK_ARGUMENT, |merchant_id, id| {
             Command::ChangeWebhook(merchant_id, WebhookChange::Disconnect(id))
         }),
     ),
-    Endpoint(
+    MerchantEndpoint(
+        Act::RunWebhooks,
         &RECONNECT_WEBHOOK,
         &ByMerchant(WEBHOOK_ARGUMENT, |merchant_id, id| {
             Command::ChangeWebhook(merchant_id, WebhookChange::Reconnect(id))

@@ -8,8 +8,10 @@ use super::refusals::WEBHOOK_NOT_FOUND;
 use crate::endpoints::prelude::*;
 use crate::endpoints::shapes::webhook::{WEBHOOK, WebhookShape};
 
-pub(in crate::endpoints::merchants) const ENDPOINTS: Endpoints<MerchantCaller> =
-    &[Endpoint(&FIND_WEBHOOK, &find::<Webhooks>), Endpoint(&LIST_WEBHOOKS, &list::<Webhooks>)];
+pub(in crate::endpoints::merchants) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(Act::RunWebhooks, &FIND_WEBHOOK, &find::<Webhooks>),
+    MerchantEndpoint(Act::RunWebhooks, &LIST_WEBHOOKS, &list::<Webhooks>),
+];
 
 static FIND_WEBHOOK: Declaration = Declaration {
     name: "find-webhook",

@@ -14,5 +14,4 @@ pub(super) use refusals::WEBHOOK_NOT_FOUND;
 use crate::endpoints::prelude::*;
 
 /// The endpoints of these files.
-pub(super) const ENDPOINTS: [Endpoints<MerchantCaller>; 3] =
-    [changes::ENDPOINTS, look_up::ENDPOINTS, secrets::ENDPOINTS];
+pub(super) const ENDPOINTS: [MerchantEndpoints; 3] = [changes::ENDPOINTS, look_up::ENDPOINTS, secrets::ENDPOINTS];

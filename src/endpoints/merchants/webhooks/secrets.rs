@@ -19,8 +19,10 @@ use super::refusals::{TOO_MANY, TOO_MANY_SECRETS, WEBHOOK_NOT_FOUND};
 use crate::endpoints::forms::{BOOLEAN, NAME};
 use crate::endpoints::prelude::*;
 
-pub(in crate::endpoints::merchants) const ENDPOINTS: Endpoints<MerchantCaller> =
-    &[Endpoint(&CONNECT_WEBHOOK, &connect_webhook), Endpoint(&ROTATE_WEBHOOK_SECRET, &rotate_webhook_secret)];
+pub(in crate::endpoints::merchants) const ENDPOINTS: MerchantEndpoints = &[
+    MerchantEndpoint(Act::RunWebhooks, &CONNECT_WEBHOOK, &connect_webhook),
+    MerchantEndpoint(Act::RunWebhooks, &ROTATE_WEBHOOK_SECRET, &rotate_webhook_secret),
+];
 
 object! {
     /// A new webhook with its secret.
@@ -115,7 +117,7 @@ async fn change_secret(
     let secret = Some(Secret::WebhookSecret(fresh_secret()));
     let answered = service.submit(call, caller.merchant_id, caller.as_domain(), command, secret).await?;
     let Answer::Webhook(id) = answered.answer else { return Err(ApiError::unhandled()) };
-    let reader = service.reader(caller.merchant_id).await?;
+    let reader = caller.reader(service).await?;
     let webhook = reader.get::<Webhooks>(id)?.ok_or_else(ApiError::unhandled)?;
     let newest = WebhookSecretOf { webhook_id: id, slot: webhook.secret_slot };
     let kept = reader.webhook_secret(newest)?.ok_or_else(ApiError::unhandled)?;
