@@ -36,6 +36,7 @@ mod isolation;
 mod activity_filters;
 mod long_lists;
 mod keys;
+mod roles;
 mod list_payments;
 mod payment_filters;
 mod team;

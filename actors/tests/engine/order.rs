@@ -2,9 +2,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use till_domain::command::{Caller, Command};
+use till_domain::command::{Caller, Command, InviteUser, TeamChange, UpdateUser};
 use till_domain::event::Answer;
 use till_domain::refusal::Refusal;
+use till_domain::role::{Act, Role};
+use till_domain::text::{Email, Name};
 
 use crate::shop::{by, initiate, named, topup, topup_known_as};
 use crate::world::{EngineWorld, all, assert_refused, done, is_pending};
@@ -78,6 +80,35 @@ async fn a_refusal_based_on_durable_state_waits_for_no_append() {
     let refused = world.submit(shop.merchant_id, topup_known_as("bank-1")).await;
     assert_refused(&refused, Refusal::TopupExternalIdTaken { topup_id });
     world.store.resume_appends();
+}
+
+#[actix_rt::test]
+async fn no_command_follows_a_change_of_role_even_before_it_is_durable() {
+    let (world, shop) = EngineWorld::with_shop().await;
+    let change = |change| by(Caller::ApiKey(shop.key_id), Command::ChangeTeam(shop.merchant_id, change));
+    let email = Email::new("ada@shop.example").expect("an address of proper form");
+    let invite = TeamChange::InviteUser(InviteUser { email, role: Role::Developer, refund_limit: None });
+    let invited = done(world.submit(shop.merchant_id, change(invite)).await);
+    let Answer::Invitation(invitation) = invited else { panic!("{invited:?}") };
+    let joined = done(world.submit(shop.merchant_id, change(TeamChange::AcceptInvitation(invitation))).await);
+    let Answer::User(member) = joined else { panic!("{joined:?}") };
+    let rename = |key: &str| {
+        let name = Name::new(key).expect("a name of proper form");
+        named(by(Caller::User(member), Command::RenameKey(shop.key_id, name)), key)
+    };
+    done(world.submit(shop.merchant_id, rename("first")).await);
+    world.store.hold_appends();
+    let update = UpdateUser { user_id: member, role: Some(Role::Viewer), refund_limit: None };
+    let updated = world.send(shop.merchant_id, change(TeamChange::UpdateUser(update)));
+    let late = world.send(shop.merchant_id, rename("late"));
+    let replay = world.send(shop.merchant_id, rename("first"));
+    world.handled(&shop).await;
+    world.store.resume_appends();
+    let replies = all([updated, late, replay]).await;
+    assert_eq!(done(replies[0].clone()), Answer::Changed(true));
+    let forbidden = Refusal::Forbidden { act: Some(Act::KeepKeys), role: Role::Viewer };
+    assert_refused(&replies[1], forbidden);
+    assert_refused(&replies[2], forbidden);
 }
 
 #[actix_rt::test]

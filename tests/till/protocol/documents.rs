@@ -141,7 +141,7 @@ const ENDPOINTS_OF_MERCHANTS: &str = "
     initiate-payment-flow list-activity-logs balance-history find-payment get-balance available-api-versions
     add-to-metadata-set remove-from-metadata-set sync-metadata retrieve-metadata list-metadata delete-metadata
     list-payments find-contact generate-key list-keys find-key update-key revoke-key invite-user
-    accept-invitation remove-user list-users list-user-invitations list-plans retrieve-current-plan select-plan";
+    accept-invitation update-user remove-user list-users list-user-invitations list-plans retrieve-current-plan select-plan";
 
 const ENDPOINTS_OF_SDK: &str = "
     retrieve-installation-settings tokenize-card select-payment-method list-installment-plans
@@ -152,7 +152,7 @@ const ENDPOINTS_OF_ADMIN: &str = "
     revoke-key find-key list-keys find-payments status add-installation list-installations update-installation
     remove-installation configure-payment-method open-balance add-topup charge-invoice open-dispute
     escalate-dispute close-dispute complete-payout fail-payout complete-refund fail-refund create-checkpoint
-    resume-effects";
+    resume-effects invite-user";
 
 #[test]
 fn the_endpoints_of_the_contract_are_listed() {

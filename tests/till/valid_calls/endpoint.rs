@@ -9,7 +9,7 @@ const LOOK_UPS: [&str; 10] =
     ["find-", "list-", "get-", "retrieve-", "check-", "discover-", "balance-", "available-", "reconcile-", "status"];
 
 /// Optional arguments that a valid call has: of these endpoints, one of several must be given, or none can be tried.
-const ONE_OF_SEVERAL: [(&str, &str); 7] = [
+const ONE_OF_SEVERAL: [(&str, &str); 10] = [
     ("redeliver-webhook", "since"),
     ("add-acquirer", "unchecked"),
     ("update-acquirer", "unchecked"),
@@ -17,6 +17,10 @@ const ONE_OF_SEVERAL: [(&str, &str); 7] = [
     ("find-payments", "last_digits"),
     ("find-payments", "created_at"),
     ("pay-checkout", "token"),
+    // A refund limit is of SUPPORT alone.
+    ("generate-key", "role_id"),
+    ("invite-user", "role_id"),
+    ("update-user", "role_id"),
 ];
 
 /// An endpoint as its package document describes it.
