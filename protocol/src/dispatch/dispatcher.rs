@@ -335,13 +335,19 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             return None;
         }
         let is_secure = self.origin(exchange).starts_with("https://");
-        exchange.page_frame.set(Some(PageFrame { refusal: self.pages.refusal, is_secure }));
+        let has_session = self.pages.begins_as_of_session(exchange.head.path);
+        exchange.page_frame.set(Some(PageFrame { refusal: self.pages.refusal, is_secure, has_session }));
         let path = exchange.head.path.trim_end_matches('/');
         let pages = &self.pages.pages;
         let page = || {
             pages.iter().find_map(|page| Some(Target::BrowserPage(page, texts_in(path, page.declaration().pattern)?)))
         };
         page().or_else(|| self.asset(path).map(Target::Asset))
+    }
+
+    /// The public address.
+    pub(super) fn public_url(&self) -> Option<&str> {
+        self.public_url.as_deref()
     }
 
     /// The host and port of the public address.

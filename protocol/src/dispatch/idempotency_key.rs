@@ -22,7 +22,16 @@ pub(super) fn read(headers: &HeaderMap) -> Result<Option<String>, Fault> {
     if values.next().is_some() {
         return Err(Fault::invalid(IDEMPOTENCY_KEY, "is given twice; send one"));
     }
-    let key = value.as_bytes().trim_ascii();
+    checked(value.as_bytes())
+}
+
+/// The key that a form of a page has in a field.
+pub(super) fn of_text(key: Option<&str>) -> Result<Option<String>, Fault> {
+    key.map_or(Ok(None), |key| checked(key.as_bytes()))
+}
+
+fn checked(key: &[u8]) -> Result<Option<String>, Fault> {
+    let key = key.trim_ascii();
     if !(1..=LENGTH_MAX).contains(&key.len()) || !key.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ') {
         let message = format!("must be 1 to {LENGTH_MAX} visible ASCII characters and spaces");
         return Err(Fault::invalid(IDEMPOTENCY_KEY, message));

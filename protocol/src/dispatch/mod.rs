@@ -26,6 +26,7 @@ mod large_answers;
 mod large_calls_tests;
 mod page;
 mod page_calls;
+mod page_cookies;
 mod page_judgement;
 mod page_reply;
 mod page_response;
@@ -55,7 +56,10 @@ pub use entrance::Entrance;
 pub use hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, NoToken, Observe};
 pub use hosts::Hosts;
 pub(super) use large_answers::SLICE_BYTES;
-pub use page::{BrowserPage, BrowserPages, BrowserRequest, PageDeclaration, browser_page};
+pub use page::{
+    BrowserPage, BrowserPages, BrowserRequest, IDEMPOTENCY_FIELD, PageDeclaration, browser_page, session_page,
+};
+pub use page_cookies::PageCookies;
 pub use page_reply::{PageAsset, PageReply};
 pub use path::UNKNOWN_PATH;
 pub use rates::CallsPerSecond;

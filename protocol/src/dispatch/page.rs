@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::future::Future;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -11,7 +12,9 @@ use url::form_urlencoded;
 
 use super::call::Function;
 use super::hooks::AuthenticatedCaller;
+use super::idempotency_key;
 use super::page_calls::PageCalls;
+use super::page_cookies::PageCookies;
 use super::page_reply::{PageAsset, PageReply};
 use super::request_id::RequestId;
 use crate::api_error::ApiError;
@@ -32,6 +35,9 @@ pub trait BrowserPage<C>: Send + Sync {
     /// The declaration.
     fn declaration(&self) -> &'static PageDeclaration;
 
+    /// True when its visitors sign in: it knows their cookies, and takes forms of this server's own pages alone.
+    fn has_session(&self) -> bool;
+
     /// Makes the page, or does what its form asks for. The future runs on the thread that took the request.
     fn open(&self, request: BrowserRequest<C>) -> LocalBoxFuture<'_, Result<PageReply, ApiError>>;
 }
@@ -44,11 +50,23 @@ where
     F: Fn(S, BrowserRequest<C>) -> R + Send + Sync + 'static,
     R: Future<Output = Result<PageReply, ApiError>> + 'static,
 {
-    Arc::new(DeclaredPage { declaration, state, function })
+    Arc::new(DeclaredPage { declaration, has_session: false, state, function })
+}
+
+/// The same for a page whose visitors sign in.
+pub fn session_page<C, S, F, R>(declaration: &'static PageDeclaration, state: S, function: F) -> Arc<dyn BrowserPage<C>>
+where
+    C: 'static,
+    S: Clone + Send + Sync + 'static,
+    F: Fn(S, BrowserRequest<C>) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<PageReply, ApiError>> + 'static,
+{
+    Arc::new(DeclaredPage { declaration, has_session: true, state, function })
 }
 
 struct DeclaredPage<S, F> {
     declaration: &'static PageDeclaration,
+    has_session: bool,
     state: S,
     function: F,
 }
@@ -61,6 +79,10 @@ where
 {
     fn declaration(&self) -> &'static PageDeclaration {
         self.declaration
+    }
+
+    fn has_session(&self) -> bool {
+        self.has_session
     }
 
     fn open(&self, request: BrowserRequest<C>) -> LocalBoxFuture<'_, Result<PageReply, ApiError>> {
@@ -88,11 +110,21 @@ impl<C> BrowserPages<C> {
     /// True for a path that begins as that of a page or of a file does, in any letter case and with any number of
     /// slashes: who asks for it is a person, whose link may have been cut or changed.
     pub(super) fn begin_as(&self, path: &str) -> bool {
-        let first = |path: &str| path.split('/').find(|segment| !segment.is_empty()).map(str::to_ascii_lowercase);
         let paths = self.pages.iter().map(|page| page.declaration().pattern);
-        let mut paths = paths.chain(self.assets.iter().map(|asset| (asset.path)()));
-        first(path).is_some_and(|begun| paths.any(|known| first(known).as_ref() == Some(&begun)))
+        begins_as_one(path, paths.chain(self.assets.iter().map(|asset| (asset.path)())))
     }
+
+    /// True for a path that begins as that of a page whose visitors sign in.
+    pub(super) fn begins_as_of_session(&self, path: &str) -> bool {
+        let pages = self.pages.iter().filter(|page| page.has_session());
+        begins_as_one(path, pages.map(|page| page.declaration().pattern))
+    }
+}
+
+/// True when a path has the first segment of one of these.
+fn begins_as_one<'p>(path: &str, mut known: impl Iterator<Item = &'p str>) -> bool {
+    let first = |path: &str| path.split('/').find(|segment| !segment.is_empty()).map(str::to_ascii_lowercase);
+    first(path).is_some_and(|begun| known.any(|known| first(known).as_ref() == Some(&begun)))
 }
 
 /// The limit of fields of a form: contract, section 15.
@@ -154,8 +186,13 @@ pub struct BrowserRequest<C> {
     pub(super) form: Option<PostedForm>,
     pub(super) accept_language: Option<String>,
     pub(super) origin: String,
+    pub(super) path: String,
+    pub(super) cookies: PageCookies,
     pub(super) calls: PageCalls<C>,
 }
+
+/// The field of a form whose value is the Idempotency-Key of the calls that change something.
+pub const IDEMPOTENCY_FIELD: &str = "idempotency_key";
 
 impl<C: AuthenticatedCaller> BrowserRequest<C> {
     /// The text at a segment in braces of the pattern, counted from 0.
@@ -177,6 +214,24 @@ impl<C: AuthenticatedCaller> BrowserRequest<C> {
         &self.query
     }
 
+    /// The path of the address, as it came.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The cookies of a page whose visitors sign in. Every other page knows none.
+    #[must_use]
+    pub fn cookies(&self) -> &PageCookies {
+        &self.cookies
+    }
+
+    /// The address from which the browser comes.
+    #[must_use]
+    pub fn peer(&self) -> Option<IpAddr> {
+        self.calls.peer
+    }
+
     /// The languages that the browser asks for: the header `Accept-Language`.
     #[must_use]
     pub fn accept_language(&self) -> Option<&str> {
@@ -196,7 +251,7 @@ impl<C: AuthenticatedCaller> BrowserRequest<C> {
     }
 
     /// Makes a call inside the process, in the name of this caller, and reads its answer. The arguments are an object,
-    /// as in a body.
+    /// as in a body. Where visitors sign in, a form's field [`IDEMPOTENCY_FIELD`] is the call's Idempotency-Key.
     ///
     /// # Errors
     /// The refusal of the call.
@@ -206,7 +261,10 @@ impl<C: AuthenticatedCaller> BrowserRequest<C> {
         caller: Option<C>,
         arguments: &Value,
     ) -> Result<Value, ApiError> {
-        self.calls.call(declaration, caller, &self.origin, arguments).await
+        let form = self.form.as_ref().filter(|_| self.cookies.are_known());
+        let key =
+            form.filter(|_| declaration.flags.takes_idempotency_key).and_then(|form| form.single(IDEMPOTENCY_FIELD));
+        self.calls.call(declaration, caller, &self.origin, arguments, idempotency_key::of_text(key)).await
     }
 }
 

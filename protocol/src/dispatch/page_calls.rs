@@ -19,6 +19,7 @@ use super::worker_pool::WorkerPool;
 use crate::api_error::ApiError;
 use crate::connection::ShareOf;
 use crate::declaration::{Declaration, Package};
+use crate::fault::Fault;
 use crate::memory_budget::MemoryBudget;
 use crate::pipelining::Sink;
 use crate::version::ApiVersion;
@@ -47,12 +48,13 @@ impl<C: AuthenticatedCaller> PageCalls<C> {
         caller: Option<C>,
         origin: &str,
         arguments: &Value,
+        idempotency_key: Result<Option<String>, Fault>,
     ) -> Result<Value, ApiError> {
         let function = self.functions.get(&(declaration.package, declaration.name)).ok_or_else(ApiError::unhandled)?;
         caller.as_ref().map_or(Ok(()), |caller| function.judge(caller))?;
         let mut bytes = BodyBytes::empty(&self.budget, declaration);
         bytes.push(&arguments.to_string())?;
-        let context = self.context(declaration, caller, origin);
+        let context = CallContext { idempotency_key, ..self.context(declaration, caller, origin) };
         let call = CheckedCall { function: Arc::clone(function), context, bytes };
         let copy = (!declaration.flags.changes_something).then(|| call.copied());
         let answered = match (call.answer(self.permit.clone()).await, copy) {

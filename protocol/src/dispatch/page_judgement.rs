@@ -4,17 +4,18 @@
 use std::sync::Arc;
 
 use actix_web::http::Method;
-use actix_web::http::header::{ACCEPT_LANGUAGE, HOST, ORIGIN};
+use actix_web::http::header::{ACCEPT_LANGUAGE, HOST, HeaderMap, ORIGIN};
 
 use super::answer::Answer;
 use super::body;
 use super::concurrency::{HeldPermit, Permit};
 use super::cross_origin;
-use super::dispatcher::Dispatcher;
+use super::dispatcher::{Dispatcher, host_address};
 use super::exchange::{Exchange, Incoming, RequestHead, header_text};
 use super::hooks::{Arrival, AuthenticatedCaller};
 use super::page::{BrowserPage, BrowserRequest, PostedForm};
 use super::page_calls::PageCalls;
+use super::page_cookies::PageCookies;
 use super::page_reply::PageReply;
 use crate::api_error::{ApiError, Code};
 use crate::connection::ShareOf;
@@ -44,7 +45,8 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         let declaration = if is_form { &PAGE_FORM } else { &PAGE };
         let arrival = Arrival { declaration, caller: None, peer: exchange.head.peer };
         self.gate.count(&arrival)?;
-        let form = if is_form { Some(self.form_bytes(exchange, incoming).await?) } else { None };
+        let has_session = page.has_session();
+        let form = if is_form { Some(self.form_bytes(exchange, has_session, incoming).await?) } else { None };
         let share = self.gate.share_of(&arrival);
         let permit = HeldPermit::new(self.permit_page(share, is_form).await?);
         let form = form.map(|bytes| read_form(bytes.as_bytes())).transpose()?;
@@ -60,17 +62,27 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
             peer: exchange.head.peer,
             log_subject: exchange.log_subject.clone(),
         };
-        let request = BrowserRequest { texts, query, form, accept_language, origin: self.origin(exchange), calls };
-        page.open(request).await.map(Answer::Page)
+        let cookies = PageCookies::of(has_session.then_some(exchange.head.headers));
+        let (origin, path) = (self.origin(exchange), exchange.head.path.to_owned());
+        let request =
+            BrowserRequest { texts, query, form, accept_language, origin, path, cookies: cookies.clone(), calls };
+        let reply = page.open(request).await?;
+        Ok(Answer::Page(PageReply { cookie: cookies.set(), ..reply }))
     }
 
     async fn form_bytes(
         &self,
         exchange: &Exchange<'_, C>,
+        has_session: bool,
         incoming: &mut Incoming<'_>,
     ) -> Result<body::BodyBytes, ApiError> {
         let headers = exchange.head.headers;
-        if !is_own_form(&exchange.head, self.public_host()) {
+        let is_own = if has_session {
+            is_sent_from([Some(host_address(exchange).as_str()), self.public_url()], headers)
+        } else {
+            is_own_form(&exchange.head, self.public_host())
+        };
+        if !is_own {
             return Err(ApiError::new(Code::Forbidden, FOREIGN_FORM));
         }
         body::check_form_media_type(headers)?;
@@ -142,9 +154,18 @@ fn is_own_form(head: &RequestHead<'_>, public_host: Option<&str>) -> bool {
     origin == "null" || (host.is_some() && (host == header_text(head.headers, &HOST) || host == public_host))
 }
 
+/// True when a browser says that a page at one of these addresses sent the form. Where visitors sign in, a form that
+/// does not say so is none of this server's: a browser names the origin of every form, and with the referrer policy of
+/// these pages also where it came from this server itself.
+fn is_sent_from(addresses: [Option<&str>; 2], headers: &HeaderMap) -> bool {
+    let is_of_other_site = headers.get(SEC_FETCH_SITE).is_some_and(|site| site != "same-origin");
+    let origin = cross_origin::origin(headers);
+    !is_of_other_site && origin.is_some_and(|origin| addresses.contains(&Some(origin)))
+}
+
 #[cfg(test)]
 mod tests {
-    use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+    use actix_web::http::header::{HeaderName, HeaderValue};
 
     use super::*;
 
@@ -174,5 +195,24 @@ mod tests {
         for site in ["cross-site", "same-site", ""] {
             assert!(!own(Some("null"), Some(site)) && !own(None, Some(site)), "{site}");
         }
+    }
+
+    #[test]
+    fn where_visitors_sign_in_a_form_names_the_address_called() {
+        let own = |origin: Option<&'static str>, site: Option<&'static str>| {
+            let pairs = [("origin", origin), (SEC_FETCH_SITE, site)].into_iter();
+            let pairs = pairs.filter_map(|(name, value)| Some((name, value?)));
+            let headers: HeaderMap =
+                pairs.map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect();
+            is_sent_from([Some("http://127.0.0.1:8080"), Some("https://pay.example")], &headers)
+        };
+        assert!(own(Some("http://127.0.0.1:8080"), None) && own(Some("https://pay.example"), Some("same-origin")));
+        for foreign in ["null", "", "http://pay.example", "https://pay.example.evil.example", "http://127.0.0.1"] {
+            assert!(!own(Some(foreign), None) && !own(Some(foreign), Some("same-origin")), "{foreign}");
+        }
+        for site in ["none", "same-site", "cross-site", ""] {
+            assert!(!own(Some("https://pay.example"), Some(site)), "{site}");
+        }
+        assert!(!own(None, None) && !own(None, Some("same-origin")));
     }
 }

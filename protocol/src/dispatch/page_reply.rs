@@ -12,6 +12,8 @@ pub(super) struct PageFrame {
     pub(super) refusal: fn(&ApiError, &RequestId) -> String,
     /// True when the browser came by TLS.
     pub(super) is_secure: bool,
+    /// True where visitors sign in.
+    pub(super) has_session: bool,
 }
 
 /// A file that pages load.
@@ -54,11 +56,21 @@ pub struct PageReply {
     pub(super) is_shared: bool,
     /// True when browsers may keep it for a while.
     pub(super) is_kept: bool,
+    /// The cookie that it sets: the value of its header.
+    pub(super) cookie: Option<String>,
 }
 
 impl PageReply {
     fn of(content: PageContent) -> PageReply {
-        PageReply { content, code: None, form_targets: Vec::new(), framed_by: None, is_shared: false, is_kept: false }
+        PageReply {
+            content,
+            code: None,
+            form_targets: Vec::new(),
+            framed_by: None,
+            is_shared: false,
+            is_kept: false,
+            cookie: None,
+        }
     }
 
     /// A page of this text.

@@ -9,13 +9,16 @@ use super::page_reply::{PageContent, PageFrame, PageReply};
 use crate::api_error::ApiError;
 
 /// The headers of every page beside its content security policy.
-const HEADERS: [(&str, &str); 5] = [
-    ("referrer-policy", "no-referrer"),
+const HEADERS: [(&str, &str); 4] = [
     ("x-content-type-options", "nosniff"),
     ("cross-origin-opener-policy", "same-origin"),
     ("permissions-policy", "payment=(), camera=(), microphone=(), geolocation=()"),
     ("x-robots-tag", "noindex"),
 ];
+
+/// What the next page learns of the address of a page: nothing, since that is a capability; where visitors sign in,
+/// pages of the same server learn it, so that browsers name the origin of forms.
+const REFERRER_POLICY: &str = "referrer-policy";
 
 /// The pages that may load an answer: those of the server itself, or all.
 const RESOURCE_POLICY: &str = "cross-origin-resource-policy";
@@ -45,6 +48,9 @@ impl PageFrame {
     pub(super) fn respond(self, addressee: &Addressee<'_>, reply: PageReply) -> HttpResponse {
         let policy = policy(&reply.form_targets, reply.framed_by.as_deref());
         let mut response = self.start(addressee, reply.status(), &policy, reply.is_shared);
+        if let Some(cookie) = reply.cookie {
+            response.insert_header((header::SET_COOKIE, cookie));
+        }
         match reply.content {
             PageContent::Html(text) => finish_html(&mut response, addressee, text),
             PageContent::SeeOther(address) => response.insert_header((header::LOCATION, address)).finish(),
@@ -95,6 +101,7 @@ impl PageFrame {
         for (name, value) in HEADERS {
             response.insert_header((name, value));
         }
+        response.insert_header((REFERRER_POLICY, if self.has_session { "same-origin" } else { "no-referrer" }));
         if self.is_secure {
             response.insert_header((header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY));
         }
