@@ -48,6 +48,12 @@ pub(crate) static REQUEST_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
     register_histogram_vec!("till_http_request_seconds", help, &["endpoint"], buckets).expect(ONCE)
 });
 
+/// Passwords that were hashed, to keep them or to compare them.
+#[cfg(feature = "pages")]
+pub(crate) static PASSWORDS_HASHED: LazyLock<IntCounter> = LazyLock::new(|| {
+    register_int_counter!("till_passwords_hashed_total", "Passwords hashed, right and wrong ones.").expect(ONCE)
+});
+
 /// Connections that are open, by listener.
 pub(crate) static CONNECTIONS_OPEN: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     let help = "Connections that are open, by listener.";

@@ -12,6 +12,10 @@ mod pages;
 // Files for spreadsheets.
 mod csv;
 
+// Signing in.
+#[cfg(feature = "pages")]
+mod seats;
+
 // Services for endpoints.
 mod access;
 mod service;

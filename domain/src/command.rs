@@ -11,8 +11,8 @@ use crate::dispute::DisputeOutcome;
 use crate::effect::Timer;
 use crate::failure::{Failure, FailureCode};
 use crate::ids::{
-    AcquirerId, CheckoutId, DisputeId, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId,
-    PayoutId, PlanId, RefundId, SessionId, TokenId, UserId, WebhookEventId, WebhookId,
+    AcquirerId, CheckoutId, CredentialsId, DisputeId, InstallationId, InvitationId, KeyId, MerchantId, MetadataId,
+    PaymentId, PayoutId, PlanId, RefundId, SessionId, TokenId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::KeyDigest;
 use crate::merchant::{Color, Integration, PaymentMethod, Platform};
@@ -22,6 +22,7 @@ use crate::payment::{OperationKind, PaymentRef};
 use crate::preparation::Preparation;
 use crate::role::{Act, Role};
 use crate::session::{InstallmentPlan, InterestBearer};
+use crate::team::{CredentialsPart, SignInCode};
 use crate::text::{
     Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier,
     MetadataKey, Name, Reason, ReturnUrl, TimeZone,
@@ -234,7 +235,10 @@ impl Command {
                 | Command::ConcedeDispute(_)
                 | Command::CancelSession(_)
                 | Command::ExpireCheckout(_)
-                | Command::ChangeTeam(_, TeamChange::RemoveUser(_) | TeamChange::UpdateUser(_))
+                | Command::ChangeTeam(
+                    _,
+                    TeamChange::RemoveUser(_) | TeamChange::UpdateUser(_) | TeamChange::ChangeSeat(..)
+                )
                 | Command::ChangeWebhook(
                     _,
                     WebhookChange::Disconnect(_) | WebhookChange::RotateSecret(_) | WebhookChange::RecordTest(_),
@@ -334,6 +338,50 @@ pub enum TeamChange {
     RemoveUser(UserId),
     /// Switch to a plan.
     SelectPlan(PlanId),
+    /// Become a member by an invitation, with credentials that are passed beside the command. The authenticator was
+    /// confirmed with the code of this time step. Answered with [`crate::event::Answer::User`].
+    Join(InvitationId, u64),
+    /// Change what a member signs in with, or use it.
+    ChangeSeat(UserId, SeatCommand),
+}
+
+/// Change what a member signs in with, or use it. Answered with [`crate::event::Answer::Changed`], but for the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SeatCommand {
+    /// Let the member set its credentials anew. Answered with [`crate::event::Answer::CredentialsReset`].
+    AllowReset,
+    /// Set all credentials, which are passed beside the command, by such a permission.
+    Renew {
+        /// The permission.
+        id: CredentialsId,
+        /// The time step of the code that the new authenticator was confirmed with.
+        step: u64,
+    },
+    /// Set the credentials that are passed beside the command, of which a part is new.
+    Replace {
+        /// The part.
+        part: CredentialsPart,
+        /// The time step of the code that a new authenticator was confirmed with.
+        step: Option<u64>,
+        /// The number of the session in which it happens.
+        session: u32,
+    },
+    /// Use a code up in order to sign in.
+    SignIn {
+        /// The code.
+        code: SignInCode,
+        /// The number of the new session.
+        session: u32,
+    },
+    /// Use a code up in order to act.
+    UseCode {
+        /// The code.
+        code: SignInCode,
+        /// The number of the session in which it happens.
+        session: u32,
+    },
+    /// End all sessions of the member.
+    EndSessions,
 }
 
 /// Invite a user to the team.

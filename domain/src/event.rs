@@ -11,9 +11,9 @@ use crate::dispute::{Dispute, DisputeOutcome, DisputeStatus};
 use crate::effect::Effect;
 use crate::failure::Failure;
 use crate::ids::{
-    AcquirerId, CardId, CheckoutId, CustomerId, DisputeId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId,
-    MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
-    WebhookEventId, WebhookId,
+    AcquirerId, CardId, CheckoutId, CredentialsId, CustomerId, DisputeId, IdPosition, InstallationId, InvitationId,
+    InvoiceId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId,
+    TransactionId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::ApiKey;
 use crate::ledger::{Invoice, Topup, Transaction};
@@ -26,7 +26,7 @@ use crate::preparation::Preparation;
 use crate::refund::Refund;
 use crate::session::Session;
 use crate::statement::{Statement, StatementPeriod};
-use crate::team::{Invitation, User};
+use crate::team::{Invitation, SeatChange, User};
 use crate::text::{Evidence, ExternalId, IdempotencyKey, MetadataKey, Name};
 use crate::time::Millis;
 use crate::webhook::{SecretSlot, Webhook, WebhookEvent, WebhookTest};
@@ -145,6 +145,8 @@ pub enum Answer {
     WebhookTested(WebhookTest),
     /// An account at an acquirer was added.
     Acquirer(AcquirerId),
+    /// A member may set its credentials anew.
+    CredentialsReset(CredentialsId),
 }
 
 impl Answer {
@@ -170,6 +172,7 @@ impl Answer {
             Answer::Contact(id) => Some(id.to_string()),
             Answer::Card(id) => Some(id.to_string()),
             Answer::Acquirer(id) => Some(id.to_string()),
+            Answer::CredentialsReset(id) => Some(id.to_string()),
             Answer::Changed(_) | Answer::Metadata { .. } | Answer::Redelivery { .. } | Answer::WebhookTested(_) => None,
         }
     }
@@ -208,6 +211,10 @@ pub enum VaultWrite {
     ForgetCustomerKey(CustomerId),
     /// Forget the key under which the address of the acquirer's page for a payment is sealed.
     ForgetPageKey(PaymentId),
+    /// Keep the credentials of a member that were passed beside the command.
+    KeepCredentials(UserId),
+    /// Forget the credentials of a member.
+    ForgetCredentials(UserId),
 }
 
 /// A change of a merchant's records.
@@ -905,6 +912,15 @@ pub enum Event {
         payment_id: PaymentId,
         /// The card.
         card: CardAtAcquirer,
+    },
+    /// What a member of the team signs in with was changed or used.
+    SeatChanged {
+        /// The member.
+        user_id: UserId,
+        /// The change.
+        change: SeatChange,
+        /// The time.
+        at: Millis,
     },
 }
 

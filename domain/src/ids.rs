@@ -84,6 +84,12 @@ impl RawId {
         self.0.as_u128().checked_add(1).map(Uuid::from_u128).map(RawId)
     }
 
+    /// The id at the same place in the order, with the last 62 bits of `secret` in place of its randomness.
+    #[must_use]
+    pub fn with_random(self, secret: u64) -> RawId {
+        RawId::new(self.position(), secret)
+    }
+
     /// The smallest bits of an id of a millisecond since the Unix epoch.
     #[must_use]
     pub fn first_at(millis: u64) -> RawId {
@@ -324,6 +330,8 @@ id_types! { $
     KeyId = "key", "a key id";
     /// One installation of a client SDK: a site, an app, a terminal.
     InstallationId = "ins", "an installation id";
+    /// One permission to set a member's credentials anew. It opens nothing: the address that does is made from it.
+    CredentialsId = "crt", "a credentials link";
     /// One refund of a payment.
     RefundId = "rfn", "a refund id";
     /// One dispute of a payment.

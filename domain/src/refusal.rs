@@ -358,6 +358,10 @@ pub enum Refusal {
     UserNotFound,
     /// No invitation that can be accepted has this id.
     InvitationNotFound,
+    /// A code of a member was used before.
+    CodeUsedUp,
+    /// A member's credentials cannot be set anew by this permission, which was used or is over.
+    ResetOver,
     /// The catalogue has no such plan.
     PlanNotFound,
     /// A user of the team has this address already.

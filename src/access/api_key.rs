@@ -6,12 +6,13 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use till_domain::command::Caller;
 use till_domain::ids::MerchantId;
+#[cfg(feature = "pages")]
+use till_domain::ids::UserId;
 use till_domain::key::{self, ApiKey, KeyDigest};
 use till_domain::money::AmountMinor;
 use till_domain::records::{ApiKeys, KeyDirectory, Rows};
 use till_domain::refusal::Refusal;
 use till_domain::role::{Act, Grant, Role};
-use till_domain::team::User;
 use till_protocol::api_error::{ApiError, Code};
 use till_protocol::dispatch::{Authenticate, AuthenticatedCaller, NoToken};
 use till_protocol::version::ApiVersion;
@@ -32,11 +33,16 @@ pub struct MerchantCaller {
 }
 
 impl MerchantCaller {
-    /// A member who is signed in.
+    /// A member who is signed in, with its role and its refund limit.
+    #[cfg(feature = "pages")]
     #[must_use]
-    pub fn member(merchant_id: MerchantId, user: &User) -> MerchantCaller {
-        let User { id, role, refund_limit, .. } = *user;
-        MerchantCaller { merchant_id, who: Caller::User(id), role, refund_limit, version: ApiVersion::NEWEST }
+    pub fn member(
+        merchant_id: MerchantId,
+        user_id: UserId,
+        role: Role,
+        refund_limit: Option<AmountMinor>,
+    ) -> MerchantCaller {
+        MerchantCaller { merchant_id, who: Caller::User(user_id), role, refund_limit, version: ApiVersion::NEWEST }
     }
 
     fn program(merchant_id: MerchantId, key: &ApiKey) -> MerchantCaller {

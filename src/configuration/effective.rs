@@ -42,6 +42,8 @@ pub struct Configuration {
     pub admin_ca_file: Option<PathBuf>,
     /// The address under which callers reach `listen`, without a slash at its end.
     pub public_url: Option<String>,
+    /// The seconds without a request after which a member's session ends.
+    pub dashboard_idle_seconds: u64,
     /// The address of Stripe's API.
     pub stripe_url: String,
     /// The times of calls to acquirers.

@@ -92,6 +92,9 @@ settings! {
         "The same calls for one installation, of all addresses together. Whoever makes most of them is refused first.";
     IDLE_SECONDS_MAX "idle_seconds_max" = "75":
         "How long a connection is kept on which nothing useful is done: see [Connections](operations.md#connections).";
+    DASHBOARD_IDLE_SECONDS "dashboard_idle_seconds" = "1800":
+        "Seconds without a request after which a member of a team must sign in again. After 12 hours it must in any \
+            case.";
     PENDING_SECONDS_MAX "pending_seconds_max" = "3600":
         "Seconds after which a payment that the acquirer has not answered is `EXPIRED`. The acquirer is asked on; \
             what it authorized late is given back.";

@@ -6,7 +6,7 @@ use crate::access::MerchantCaller;
 use crate::endpoints::pages::functions;
 use crate::service::Shared;
 
-use super::{checkout, refusal, returning, sandbox, style};
+use super::{checkout, dashboard, refusal, returning, sandbox, style};
 
 /// The files that pages load.
 static ASSETS: [PageAsset; 7] = {
@@ -24,6 +24,7 @@ pub fn browser_pages(service: &Shared) -> BrowserPages<MerchantCaller> {
     pages.push(browser_page(&checkout::PAY, (), checkout::pay));
     pages.push(browser_page(&checkout::FRAME, (), checkout::frame));
     pages.push(browser_page(&checkout::QR_FILE, (), checkout::qr_file));
+    pages.extend(dashboard::pages());
     BrowserPages { pages, functions: functions(service), assets: &ASSETS, refusal: refusal::page }
 }
 

@@ -6,6 +6,7 @@ mod all;
 mod amount;
 mod answered;
 mod checkout;
+mod dashboard;
 mod refusal;
 mod returning;
 mod sandbox;

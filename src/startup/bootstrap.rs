@@ -132,6 +132,7 @@ pub(super) fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow:
         sandbox,
         public_url: configuration.public_url.clone(),
         notes,
+        dashboard_idle_seconds: configuration.dashboard_idle_seconds,
         on_disk: OnDisk { checkpoints, operations: Some(operations), archiver },
     });
     let service = Arc::new(service);

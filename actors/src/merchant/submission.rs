@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use till_domain::command::Request;
 use till_storage::commit::Urgency;
-use till_storage::vault::{CardNumber, WebhookSecretBytes};
+use till_storage::vault::{CardNumber, Credentials, WebhookSecretBytes};
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
@@ -23,6 +23,8 @@ pub enum Secret {
     WebhookSecret(WebhookSecretBytes),
     /// The secrets of an account at an acquirer that is being added or changed.
     OfAccount(AccountSecrets),
+    /// What a member of the team signs in with from now on.
+    Credentials(Box<Credentials>),
 }
 
 impl fmt::Debug for Secret {
@@ -32,6 +34,7 @@ impl fmt::Debug for Secret {
             Secret::KeyText(_) => f.write_str("KeyText(..)"),
             Secret::WebhookSecret(_) => f.write_str("WebhookSecret(..)"),
             Secret::OfAccount(_) => f.write_str("OfAccount(..)"),
+            Secret::Credentials(_) => f.write_str("Credentials(..)"),
         }
     }
 }

@@ -59,6 +59,11 @@ fn seal(
             let sealed = keyring.seal_secret_text(key, text).map_err(|error| error.to_string())?;
             Ok(Some((key, Some(sealed))))
         }
+        (VaultWrite::KeepCredentials(user), Some(Secret::Credentials(credentials))) => {
+            let sealed = keyring.seal_credentials(merchant, user, credentials).map_err(|error| error.to_string())?;
+            Ok(Some((VaultKey::Credentials { merchant, user }, Some(sealed))))
+        }
+        (VaultWrite::ForgetCredentials(user), _) => Ok(Some((VaultKey::Credentials { merchant, user }, None))),
         (VaultWrite::ForgetAccountSecret(acquirer_id, secret), _) => {
             Ok(Some((VaultKey::AccountSecret { merchant, of: AccountSecretOf { acquirer_id, secret } }, None)))
         }
@@ -92,7 +97,8 @@ fn seal(
             VaultWrite::KeepTokenNumber(_)
             | VaultWrite::KeepKeyText(_)
             | VaultWrite::KeepWebhookSecret(_, _)
-            | VaultWrite::KeepAccountSecret(_, _),
+            | VaultWrite::KeepAccountSecret(_, _)
+            | VaultWrite::KeepCredentials(_),
             Some(_) | None,
         ) => Err("the secret of the command is missing".to_owned()),
     }
@@ -143,6 +149,8 @@ pub(super) fn forgotten_subjects(writes: &[VaultWrite]) -> impl Iterator<Item = 
         | VaultWrite::ForgetWebhookSecret(_, _)
         | VaultWrite::KeepAccountSecret(_, _)
         | VaultWrite::ForgetAccountSecret(_, _)
+        | VaultWrite::KeepCredentials(_)
+        | VaultWrite::ForgetCredentials(_)
         | VaultWrite::ForgetTokenNumber(_)
         | VaultWrite::ForgetCardNumber(_)
         | VaultWrite::ForgetKeyText(_) => None,

@@ -136,6 +136,9 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
             log_activity(activity, rows)?
         }
         Event::UserUpdated(user) => rows.put::<Users>(user.id, user.clone()),
+        Event::SeatChanged { user_id, change: seat, at } => {
+            change::<Users>(rows, *user_id, |user| user.change_seat(*seat, *at))?
+        }
         Event::UserRemoved { user_id, activity } => {
             rows.remove::<Users>(*user_id);
             log_activity(activity, rows)?

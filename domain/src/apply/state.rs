@@ -134,6 +134,11 @@ fn apply(event: &Event, state: &mut MerchantState) {
         Event::UserRemoved { user_id, activity: _ } => {
             state.users.remove(user_id);
         }
+        Event::SeatChanged { user_id, change, at } => {
+            if let Some(user) = state.users.get_mut(user_id) {
+                user.change_seat(*change, *at);
+            }
+        }
         Event::WebhookEventRecorded(event) => state.webhook_events = event.sequence,
         Event::WebhookSaved { merchant_id: _, webhook } => {
             if webhook.status == WebhookStatus::Connected {

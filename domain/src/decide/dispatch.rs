@@ -3,7 +3,8 @@
 use super::context::{Context, Decision};
 use super::{
     acquirer, acquirer_accounts, actions, cards, checkouts, contacts, disputes, initiate, installations, keys,
-    metadata, operations, operator, payouts, preparations, refunds, sdk, sweeping, team, test_clock, timers, webhooks,
+    metadata, operations, operator, payouts, preparations, refunds, sdk, seats, sweeping, team, test_clock, timers,
+    webhooks,
 };
 use crate::command::{Caller, Command, ContactChange, PendingObject, Request, TeamChange};
 use crate::event::Answer;
@@ -124,6 +125,8 @@ fn change_team(
         TeamChange::AcceptInvitation(id) => team::accept_invitation(records, asker, *id, context),
         TeamChange::RemoveUser(user_id) => Ok(team::remove_user(asker, *user_id, context)?),
         TeamChange::SelectPlan(plan_id) => Ok(team::select_plan(asker, *plan_id, context)?),
+        TeamChange::Join(id, step) => seats::join(records, asker, *id, *step, context),
+        TeamChange::ChangeSeat(user_id, command) => Ok(seats::change(asker.state, *user_id, *command, context)?),
     }
 }
 

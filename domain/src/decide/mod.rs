@@ -27,6 +27,7 @@ mod metadata;
 mod operator;
 mod posting;
 mod sdk;
+mod seats;
 mod statements;
 mod team;
 mod test_clock;

@@ -4,14 +4,14 @@ use super::caller::actor;
 use super::context::{Context, Decision};
 use crate::activity::{Activity, ActivityObject, ActivityType, PlanSwitch};
 use crate::command::{Caller, InviteUser, NewRefundLimit, UpdateUser};
-use crate::event::{Answer, Event};
+use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::{InvitationId, MerchantId, PlanId, UserId};
 use crate::money::AmountMinor;
 use crate::plan::{Plan, PlanChoice, STARTER};
 use crate::records::{Invitations, MerchantState, Records};
 use crate::refusal::{DecisionError, Refusal};
 use crate::role::{Act, Grant, Role};
-use crate::team::{INVITATION_LIFETIME_SECONDS, INVITATIONS_OPEN_MAX, Invitation, TEAM_MAX, User};
+use crate::team::{INVITATION_LIFETIME_SECONDS, INVITATIONS_OPEN_MAX, Invitation, Seat, TEAM_MAX, User};
 
 /// The caller and the merchant.
 #[derive(Clone, Copy)]
@@ -92,6 +92,7 @@ pub(super) fn accept_invitation(
         role: invitation.role,
         refund_limit: invitation.refund_limit,
         sessions_ended: 0,
+        seat: Seat::default(),
     };
     let activity = asker.activity(ActivityType::InvitationAccepted, context)?;
     let activity = Activity { user_email: Some(email), ..activity };
@@ -146,7 +147,8 @@ pub(super) fn remove_user(
     check_owner_left(asker.state, user)?;
     let activity = asker.activity(ActivityType::UserRemoved, context)?;
     let activity = Activity { user_email: Some(user.email.clone()), ..activity };
-    Ok((Decision::one(Event::UserRemoved { user_id, activity }), Answer::Changed(true)))
+    let removed = Decision::one(Event::UserRemoved { user_id, activity });
+    Ok((removed.with_vault(VaultWrite::ForgetCredentials(user_id)), Answer::Changed(true)))
 }
 
 pub(super) fn select_plan(

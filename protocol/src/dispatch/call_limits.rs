@@ -1,6 +1,6 @@
 //! Limits on the calls that run on the threads that read requests.
 
-use super::concurrency::{CallCount, Concurrency, ConcurrencyLimit, Permit};
+use super::concurrency::{CallCount, Concurrency, ConcurrencyLimit, Permit, WAIT_MAX};
 use crate::api_error::ApiError;
 use crate::connection::ShareOf;
 
@@ -45,7 +45,7 @@ impl CallLimits {
     pub fn new(threads: usize) -> CallLimits {
         let limit = |permits: usize, permits_per_caller: usize| {
             let (permits, permits_per_caller) = (permits * threads, permits_per_caller * threads);
-            ConcurrencyLimit::new(Concurrency { permits, permits_per_caller, queue: WAITING_MAX })
+            ConcurrencyLimit::new(Concurrency { permits, permits_per_caller, queue: WAITING_MAX, wait_max: WAIT_MAX })
         };
         CallLimits {
             changes: limit(CHANGES_PER_THREAD, CHANGES_PER_THREAD / 2),

@@ -5,7 +5,7 @@
 //! of their arrival (fair queueing), so a caller with few calls waits for few others, however many calls another caller
 //! makes.
 //!
-//! A call is refused when it has waited for [`WAIT_MAX`]. A call that finds the queue full, while its caller already
+//! A call is refused when it has waited for as long as the limit says. A call that finds the queue full, while its caller already
 //! has its share of the queue, is not queued; its refusal is sent after the same time. So callers that ignore
 //! `Retry-After` and retry at once make one call a second on each connection, and the processor is left to the others.
 
@@ -21,28 +21,29 @@ use tokio::sync::oneshot;
 use crate::api_error::ApiError;
 use crate::connection::ShareOf;
 
-/// The longest wait for a permit, and the delay of the refusal of a call that is not queued. A stall of the disk of
-/// less than a second refuses no call.
-const WAIT_MAX: Duration = Duration::from_secs(1);
+/// The longest wait of a call for a permit. A stall of the disk of less than a second refuses no call.
+pub(super) const WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// The advised delay before a retry after a refusal, in seconds.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// The numbers of a [`ConcurrencyLimit`].
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Concurrency {
+pub struct Concurrency {
     /// Permits in all.
-    pub(super) permits: usize,
+    pub permits: usize,
     /// The limit of permits of one caller.
-    pub(super) permits_per_caller: usize,
+    pub permits_per_caller: usize,
     /// The limit of waiting calls. When it is reached, a caller may still queue its even share: this number divided by
     /// the number of callers with a call.
-    pub(super) queue: usize,
+    pub queue: usize,
+    /// The longest wait for a permit, and the delay of the refusal of a call that is not queued.
+    pub wait_max: Duration,
 }
 
 /// Hands out permits. Clones share them.
 #[derive(Clone)]
-pub(super) struct ConcurrencyLimit {
+pub struct ConcurrencyLimit {
     shared: Arc<SharedLimit>,
 }
 
@@ -71,7 +72,7 @@ struct CallerQueue {
 
 /// The right to run. Dropping it gives it to the next call.
 #[must_use]
-pub(super) struct Permit {
+pub struct Permit {
     of: Option<(Arc<SharedLimit>, ShareOf)>,
 }
 
@@ -110,7 +111,7 @@ enum PermitRequest {
 impl ConcurrencyLimit {
     /// A limit with these numbers, which include at least one permit.
     #[must_use]
-    pub(super) fn new(numbers: Concurrency) -> ConcurrencyLimit {
+    pub fn new(numbers: Concurrency) -> ConcurrencyLimit {
         let state =
             LimitState { free: numbers.permits.max(1), waiting: 0, callers: BTreeMap::new(), turns: VecDeque::new() };
         ConcurrencyLimit { shared: Arc::new(SharedLimit { numbers, state: Mutex::new(state) }) }
@@ -119,16 +120,16 @@ impl ConcurrencyLimit {
     /// Takes a permit, or waits for one.
     ///
     /// # Errors
-    /// `UNAVAILABLE` (`not_done`) when no permit was free within [`WAIT_MAX`], or the queue is full.
-    pub(super) async fn acquire(&self, caller: ShareOf) -> Result<Permit, ApiError> {
+    /// `UNAVAILABLE` (`not_done`) when no permit was free in time, or the queue is full.
+    pub async fn acquire(&self, caller: ShareOf) -> Result<Permit, ApiError> {
         match self.shared.request(caller) {
             PermitRequest::Granted(permit) => return Ok(permit),
             PermitRequest::Queued(turn) => {
-                if let Ok(Ok(permit)) = tokio::time::timeout(WAIT_MAX, turn).await {
+                if let Ok(Ok(permit)) = tokio::time::timeout(self.shared.numbers.wait_max, turn).await {
                     return Ok(permit);
                 }
             }
-            PermitRequest::QueueFull => tokio::time::sleep(WAIT_MAX).await,
+            PermitRequest::QueueFull => tokio::time::sleep(self.shared.numbers.wait_max).await,
         }
         Err(ApiError::overloaded(RETRY_AFTER_SECONDS))
     }
@@ -261,7 +262,7 @@ mod tests {
     const B: ShareOf = ShareOf::Merchant([2; 16]);
 
     fn limit(permits: usize, permits_per_caller: usize, queue: usize) -> ConcurrencyLimit {
-        ConcurrencyLimit::new(Concurrency { permits, permits_per_caller, queue })
+        ConcurrencyLimit::new(Concurrency { permits, permits_per_caller, queue, wait_max: WAIT_MAX })
     }
 
     impl ConcurrencyLimit {

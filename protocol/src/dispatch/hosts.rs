@@ -25,6 +25,17 @@ impl Hosts {
     }
 }
 
+/// True for the name or an address of the machine itself, where nobody else can listen to what is sent.
+pub(super) fn is_loopback(host: &str) -> bool {
+    let host = without_port(host);
+    let in_brackets = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let host_name = host.to_ascii_lowercase();
+    host_name == "localhost"
+        || host_name.ends_with(".localhost")
+        || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+        || in_brackets.and_then(|host| host.parse::<Ipv6Addr>().ok()).is_some_and(|address| address.is_loopback())
+}
+
 fn is_own(host: &str, own: &str) -> bool {
     let in_brackets = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     host.parse::<Ipv4Addr>().is_ok()
@@ -49,6 +60,18 @@ mod tests {
             assert!(hosts.answer(Some(host)), "{host}");
         }
         assert!(hosts.answer(None));
+    }
+
+    #[test]
+    fn only_names_and_addresses_of_the_machine_itself_are_loopback() {
+        for host in ["localhost", "LOCALHOST:8080", "till.localhost:1", "127.0.0.1:8080", "127.9.9.9", "[::1]:8080"] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in
+            ["localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1", "[::2]", "::1", "evillocalhost", ""]
+        {
+            assert!(!is_loopback(host), "{host}");
+        }
     }
 
     #[test]

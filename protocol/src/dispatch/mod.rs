@@ -50,7 +50,7 @@ mod worker_pool;
 
 pub use call::{Call, Function, Reply, endpoint};
 pub use call_limits::CallLimits;
-pub use concurrency::CallCount;
+pub use concurrency::{CallCount, Concurrency, ConcurrencyLimit, Permit};
 pub use dispatcher::Dispatcher;
 pub use entrance::Entrance;
 pub use hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, NoToken, Observe};

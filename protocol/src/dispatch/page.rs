@@ -187,6 +187,7 @@ pub struct BrowserRequest<C> {
     pub(super) accept_language: Option<String>,
     pub(super) origin: String,
     pub(super) path: String,
+    pub(super) is_private: bool,
     pub(super) cookies: PageCookies,
     pub(super) calls: PageCalls<C>,
 }
@@ -218,6 +219,13 @@ impl<C: AuthenticatedCaller> BrowserRequest<C> {
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
+    }
+
+    /// True when nobody between the browser and this server can read what they send: it came by TLS, `public_url` is an
+    /// https address, or both are on one machine.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        self.is_private
     }
 
     /// The cookies of a page whose visitors sign in. Every other page knows none.

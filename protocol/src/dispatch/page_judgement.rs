@@ -13,6 +13,7 @@ use super::cross_origin;
 use super::dispatcher::{Dispatcher, host_address};
 use super::exchange::{Exchange, Incoming, RequestHead, header_text};
 use super::hooks::{Arrival, AuthenticatedCaller};
+use super::hosts::is_loopback;
 use super::page::{BrowserPage, BrowserRequest, PostedForm};
 use super::page_calls::PageCalls;
 use super::page_cookies::PageCookies;
@@ -64,8 +65,20 @@ impl<C: AuthenticatedCaller> Dispatcher<C> {
         };
         let cookies = PageCookies::of(has_session.then_some(exchange.head.headers));
         let (origin, path) = (self.origin(exchange), exchange.head.path.to_owned());
-        let request =
-            BrowserRequest { texts, query, form, accept_language, origin, path, cookies: cookies.clone(), calls };
+        let is_private = origin.starts_with("https://")
+            || exchange.entrance.is_secure
+            || header_text(exchange.head.headers, &HOST).is_some_and(is_loopback);
+        let request = BrowserRequest {
+            texts,
+            query,
+            form,
+            accept_language,
+            origin,
+            path,
+            is_private,
+            cookies: cookies.clone(),
+            calls,
+        };
         let reply = page.open(request).await?;
         Ok(Answer::Page(PageReply { cookie: cookies.set(), ..reply }))
     }

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use tokio_util::task::LocalPoolHandle;
 use tracing::Instrument;
 
-use super::concurrency::{CallCount, Concurrency, ConcurrencyLimit, Permit};
+use super::concurrency::{CallCount, Concurrency, ConcurrencyLimit, Permit, WAIT_MAX};
 use crate::api_error::ApiError;
 use crate::connection::ShareOf;
 
@@ -28,8 +28,12 @@ impl WorkerPool {
     #[must_use]
     pub fn start(threads: usize, begin_thread: fn(usize)) -> WorkerPool {
         let permits = threads.max(1);
-        let limit =
-            ConcurrencyLimit::new(Concurrency { permits, permits_per_caller: permits.div_ceil(2), queue: QUEUE });
+        let limit = ConcurrencyLimit::new(Concurrency {
+            permits,
+            permits_per_caller: permits.div_ceil(2),
+            queue: QUEUE,
+            wait_max: WAIT_MAX,
+        });
         let threads = LocalPoolHandle::new(permits);
         for number in 0..permits {
             drop(threads.spawn_pinned_by_idx(move || async move { begin_thread(number) }, number));

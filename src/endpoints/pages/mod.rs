@@ -5,11 +5,16 @@ mod checkout;
 mod form;
 mod returning;
 mod sandbox;
+mod seats;
 
 pub(crate) use checkout::{RETRIEVE_QR_CODE, SHOW_CHECKOUT, ShownState};
 pub(crate) use form::SHOW_FORM;
 pub(crate) use returning::FIND_WAY_ON;
 pub(crate) use sandbox::{ACT, FIND_BILL, SHOW_ACTION};
+pub(crate) use seats::{
+    CHANGE_PASSWORD, CONFIRM_AUTHENTICATOR, DRAFT_AUTHENTICATOR, DRAFT_CREDENTIALS, END_SESSIONS, FIND_MEMBER,
+    RENEW_RECOVERY_CODES, SET_AUTHENTICATOR, SET_CREDENTIALS, SHOW_LINK, SIGN_IN, USE_CODE,
+};
 
 use std::sync::Arc;
 
@@ -19,8 +24,10 @@ use super::endpoint::{self, Endpoints};
 use crate::access::MerchantCaller;
 use crate::service::Shared;
 
-const ENDPOINTS: [Endpoints<MerchantCaller>; 4] =
-    [checkout::ENDPOINTS, form::ENDPOINTS, returning::ENDPOINTS, sandbox::ENDPOINTS];
+const ENDPOINTS: [Endpoints<MerchantCaller>; 7] = {
+    let [sessions, links, accounts] = seats::ENDPOINTS;
+    [checkout::ENDPOINTS, form::ENDPOINTS, returning::ENDPOINTS, sandbox::ENDPOINTS, sessions, links, accounts]
+};
 
 /// The functions for pages, with the service that they use.
 #[must_use]

@@ -22,6 +22,7 @@ mod files;
 pub(super) use files::{ASSETS, files};
 pub(super) use frame::{FRAME, frame};
 pub(super) use pay::{PAY, pay};
+pub(super) use qr::QrDrawing;
 pub(super) use qr_file::{QR_FILE, qr_file};
 
 #[cfg(test)]

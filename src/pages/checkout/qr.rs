@@ -22,11 +22,11 @@ static DRAWINGS: LazyLock<TextCache<QrDrawing>> = LazyLock::new(|| TextCache::at
 
 /// A QR code as a template draws it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct QrDrawing {
+pub(in crate::pages) struct QrDrawing {
     /// The length of a side with the quiet zones, in modules: the unit of the path.
-    pub(super) side: usize,
+    pub(in crate::pages) side: usize,
     /// The dark modules, as the data of an SVG path.
-    pub(super) path: String,
+    pub(in crate::pages) path: String,
 }
 
 impl QrDrawing {
@@ -35,7 +35,8 @@ impl QrDrawing {
         DRAWINGS.get_or_make(text, QrDrawing::draw)
     }
 
-    fn draw(text: &str) -> Option<QrDrawing> {
+    /// The same, which is not kept: the text may be a secret.
+    pub(in crate::pages) fn draw(text: &str) -> Option<QrDrawing> {
         let code = code_of(text)?;
         let side = code.width() + 2 * QUIET_ZONE;
         let mut path = String::new();

@@ -4,6 +4,7 @@
 mod card_page;
 mod checkout;
 mod checkout_address;
+mod credentials_link;
 mod installation;
 mod plan_terms;
 mod return_url;

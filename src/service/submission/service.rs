@@ -26,6 +26,8 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use super::denial;
 use super::fingerprint;
 use super::test_attempts::WebhookTests;
+#[cfg(feature = "pages")]
+use crate::seats::Seats;
 use crate::service::operations::{Checkpoints, Notes, Operations};
 use crate::service::usage::{LastUsed, SdkWrites};
 
@@ -65,6 +67,8 @@ pub struct ServiceParts {
     pub public_url: Option<String>,
     /// The notes for the next start, such as that effects and timers are paused.
     pub notes: Arc<dyn Notes>,
+    /// The seconds without a request after which a member's session ends.
+    pub dashboard_idle_seconds: u64,
     /// The parts of a server on a disk.
     pub on_disk: OnDisk,
 }
@@ -88,6 +92,8 @@ pub struct Service {
     /// Locked while a call with an idempotency key creates a merchant, until that is durable: there is no actor yet
     /// that would serialize two such calls.
     creation: Arc<Mutex<()>>,
+    #[cfg(feature = "pages")]
+    seats: Seats,
 }
 
 /// The reply of an endpoint that answers an id, or true when something changed.
@@ -106,7 +112,22 @@ impl Service {
     /// A service of these parts.
     #[must_use]
     pub fn new(parts: ServiceParts) -> Service {
-        Service { parts, webhook_tests: Arc::default(), creation: Arc::default() }
+        #[cfg(feature = "pages")]
+        let seats = Seats::new(Arc::clone(&parts.keyring), parts.dashboard_idle_seconds);
+        Service {
+            parts,
+            webhook_tests: Arc::default(),
+            creation: Arc::default(),
+            #[cfg(feature = "pages")]
+            seats,
+        }
+    }
+
+    /// What signing in needs.
+    #[cfg(feature = "pages")]
+    #[must_use]
+    pub(crate) fn seats(&self) -> &Seats {
+        &self.seats
     }
 
     /// The engine that carries out commands.

@@ -4,7 +4,7 @@
 use till_domain::activity::{Activity, ActivityObject, Actor, PlanSwitch};
 use till_domain::plan::{NamedPlan, PlanChoice};
 use till_domain::records::EmailUse;
-use till_domain::team::{Acceptance, Invitation, User};
+use till_domain::team::{Acceptance, CredentialsReset, Invitation, Seat, SeatChange, SignInCode, User};
 
 use super::declared::{shape_enum, shape_struct};
 use super::tag::Tag;
@@ -98,6 +98,45 @@ shape_struct! {
         role: Tag,
         refund_limit: Option<u64>,
         sessions_ended: u32,
+        seat: SeatV1,
+    }
+}
+
+shape_struct! {
+    /// The signing in of a member.
+    SeatV1 of Seat {
+        credentials_at: Option<u64>,
+        last_step: u64,
+        recovery_used: u16,
+        last_signed_in_at: Option<u64>,
+        reset: Option<CredentialsResetV1>,
+    }
+}
+
+shape_struct! {
+    /// A permission to set a member's credentials anew.
+    CredentialsResetV1 of CredentialsReset {
+        id: [u8; 16],
+        expires_at: u64,
+    }
+}
+
+shape_enum! {
+    /// A code of a member.
+    SignInCodeV1 of SignInCode {
+        Authenticator { step: u64 },
+        Recovery { number: u8 },
+    }
+}
+
+shape_enum! {
+    /// A change of a member's seat.
+    SeatChangeV1 of SeatChange {
+        ResetAllowed(reset: CredentialsResetV1),
+        CredentialsSet { part: Tag, step: Option<u64> },
+        CodeUsed(code: SignInCodeV1),
+        SignedIn(code: SignInCodeV1),
+        SessionsEnded,
     }
 }
 

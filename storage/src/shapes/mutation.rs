@@ -11,7 +11,7 @@ use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
 use till_domain::records::Unreadable;
 
 use super::acquirer::AcquirerAccountV1;
-use super::activity::{ActivityV1, InvitationV1, PlanChoiceV1, UserV1};
+use super::activity::{ActivityV1, InvitationV1, PlanChoiceV1, SeatChangeV1, UserV1};
 use super::card::{CardAtAcquirerV1, CardExpiryV1, CardV1, TokenV1};
 use super::checkout::CheckoutV1;
 use super::codec::{self, ShapeError};
@@ -81,6 +81,7 @@ shape_enum! {
         WebhookTested(result: WebhookTestV1),
         Checkout(checkout_id: [u8; 16]),
         Acquirer(acquirer_id: [u8; 16]),
+        CredentialsReset(credentials_id: [u8; 16]),
     }
 }
 
@@ -273,6 +274,7 @@ shape_enum! {
         CallPrepared(prepared: PreparedPaymentV1),
         CardTold { payment_id: [u8; 16], card: CardAtAcquirerV1 },
         UserUpdated(user: UserV1),
+        SeatChanged { user_id: [u8; 16], change: SeatChangeV1, at: u64 },
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use till_domain::ids::{KeyId, MerchantId};
+use till_domain::ids::{KeyId, MerchantId, UserId};
 use till_domain::records::{AnyKey, AnyRow, Rows, Unreadable};
 use till_domain::text::{Email, Mobile};
 use zeroize::Zeroizing;
@@ -12,7 +12,8 @@ use zeroize::Zeroizing;
 use crate::family::Family;
 use crate::rows::{RowReader, RowStore};
 use crate::vault::{
-    AccountSecretOf, CardNumber, CardNumberOf, Keyring, LookupKind, SealedError, SubjectId, SubjectKind, VaultKey,
+    AccountSecretOf, CardNumber, CardNumberOf, Credentials, Keyring, LookupKind, SealedError, SubjectId, SubjectKind,
+    VaultKey,
     WebhookSecretBytes, WebhookSecretOf,
 };
 
@@ -126,6 +127,16 @@ impl<R: RowReader> MerchantReader<R> {
     /// [`Unreadable`] when it cannot be read or opened.
     pub fn account_secret(&self, of: AccountSecretOf) -> Result<Option<Zeroizing<String>>, Unreadable> {
         self.secret_text(VaultKey::AccountSecret { merchant: self.merchant_id, of })
+    }
+
+    /// The credentials of a member of the team.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when they cannot be read or opened.
+    pub fn credentials(&self, user: UserId) -> Result<Option<Credentials>, Unreadable> {
+        let merchant = self.merchant_id;
+        let open = |keyring: &Keyring, row: &[u8]| keyring.open_credentials(merchant, user, row);
+        self.secret(VaultKey::Credentials { merchant, user }, open)
     }
 
     fn secret_text(&self, key: VaultKey) -> Result<Option<Zeroizing<String>>, Unreadable> {

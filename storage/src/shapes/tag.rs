@@ -20,6 +20,7 @@ use till_domain::records::Unreadable;
 use till_domain::refund::RefundStatus;
 use till_domain::role::Role;
 use till_domain::session::{InstallmentPlan, InterestBearer};
+use till_domain::team::CredentialsPart;
 use till_domain::webhook::{SecretSlot, WebhookEventKind, WebhookStatus};
 
 use super::codec::{Decode, Out, ShapeError, put};
@@ -67,7 +68,7 @@ tagged! {
     PaymentStatus CaptureMode OperationKind RefundStatus DisputeStatus DisputeOutcome PayoutStatus CardScheme TokenUsage
     SaveCard PaymentMethod AcquirerName Platform InterestBearer InstallmentPlan Account Direction EntryType EntryStatus
     ActivityType WebhookEventKind WebhookStatus SecretSlot AuthenticationFlow AuthenticationStatus CheckoutStatus Locale
-    NamedBy FailureCode AccountMode CardEntry AuthenticationVersion Role
+    NamedBy FailureCode AccountMode CardEntry AuthenticationVersion Role CredentialsPart
 }
 
 impl Tag {

@@ -100,6 +100,10 @@ pub enum AddressKind {
     Checkout = 1,
     /// The page of this server to which the customer of a payment session comes back.
     Return = 2,
+    /// The page at which somebody joins a team.
+    Invitation = 3,
+    /// The page at which a member sets its credentials anew.
+    Reset = 4,
 }
 
 /// The keys of each purpose, open. Zeroized when dropped, and never shown.

@@ -8,8 +8,10 @@
 //! purpose; those seal card numbers, kept API keys and the keys of single persons ([`SubjectKey`]). A sealed
 //! row names its own key as associated data, so that it opens under that key only.
 
+mod browser_seals;
 mod card_number;
 mod card_numbers;
+mod credentials;
 mod keyring;
 mod root_key;
 mod row_owners;
@@ -21,6 +23,7 @@ mod vault_key;
 mod webhook_secrets;
 
 pub use card_number::{CardNumber, CardNumberError};
+pub use credentials::Credentials;
 pub use keyring::{AddressKind, Keyring, KeyringError, LookupKind};
 pub use root_key::{RootKey, RootKeyError};
 pub use row_owners::{AccountSecretOf, CardNumberOf, SubjectId, SubjectKind, WebhookSecretOf};

@@ -19,12 +19,13 @@
 //! | 13 | secret for calls of an account at an acquirer | account | sealed row of its text, + 41 bytes |
 //! | 14 | secret for notices of an account at an acquirer | account | sealed row of its text, + 41 bytes |
 //! | 15 | key of the acquirer's page for a payment, for its address | payment | sealed row of 32 bytes, 73 bytes |
+//! | 16 | credentials of a member of the team | user | sealed row of 389 bytes, see `credentials.rs`, 430 bytes |
 //!
 //! The shape of a sealed row is described in `sealed.rs`; its associated data is the row's key as above.
 
 use till_domain::acquirer::AccountSecret;
 use till_domain::ids::{
-    AcquirerId, CardId, CheckoutId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId,
+    AcquirerId, CardId, CheckoutId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, UserId, WebhookId,
 };
 use till_domain::webhook::SecretSlot;
 
@@ -46,6 +47,7 @@ const CHECKOUT_KEY: u8 = 12;
 const ACCOUNT_SECRET_FOR_CALLS: u8 = 13;
 const ACCOUNT_SECRET_FOR_NOTICES: u8 = 14;
 const PAGE_KEY: u8 = 15;
+const CREDENTIALS: u8 = 16;
 
 /// The key of a row of the vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -87,6 +89,13 @@ pub enum VaultKey {
         /// The account, and the kind of secret.
         of: AccountSecretOf,
     },
+    /// What a member of the team signs in with.
+    Credentials {
+        /// The merchant whose team it is.
+        merchant: MerchantId,
+        /// The member.
+        user: UserId,
+    },
 }
 
 impl VaultKey {
@@ -114,6 +123,7 @@ impl VaultKey {
             VaultKey::AccountSecret { merchant, of: AccountSecretOf { acquirer_id, secret } } => {
                 key_bytes(account_secret_byte(secret), merchant, acquirer_id.to_bytes())
             }
+            VaultKey::Credentials { merchant, user } => key_bytes(CREDENTIALS, merchant, user.to_bytes()),
         }
     }
 
@@ -152,6 +162,10 @@ impl VaultKey {
             ACCOUNT_SECRET_FOR_CALLS => of_account(AccountSecret::Calls),
             ACCOUNT_SECRET_FOR_NOTICES => of_account(AccountSecret::Notices),
             PAGE_KEY => Some(of_subject(SubjectId::acquirer_page(PaymentId::from_bytes(id)))),
+            CREDENTIALS => {
+                let (merchant, user) = (MerchantId::from_bytes(*merchant), UserId::from_bytes(id));
+                Some(VaultKey::Credentials { merchant, user })
+            }
             _ => None,
         }
     }
@@ -201,7 +215,7 @@ mod tests {
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
 
-    fn one_of_each_kind() -> [VaultKey; 16] {
+    fn one_of_each_kind() -> [VaultKey; 17] {
         let webhook_id = WebhookId::from_bytes([0xbb; 16]);
         let of_webhook =
             |slot| VaultKey::WebhookSecret { merchant: MERCHANT, of: WebhookSecretOf { webhook_id, slot } };
@@ -227,6 +241,7 @@ mod tests {
             of_account(AccountSecret::Calls),
             of_account(AccountSecret::Notices),
             of_subject(SubjectId::acquirer_page(PaymentId::from_bytes([0xbb; 16]))),
+            VaultKey::Credentials { merchant: MERCHANT, user: UserId::from_bytes([0xbb; 16]) },
         ]
     }
 
@@ -250,7 +265,7 @@ mod tests {
     #[test]
     fn other_kinds_and_lengths_and_an_owned_key_ring_are_not_keys() {
         let mut unknown = one_of_each_kind()[1].encode();
-        unknown[16] = 16;
+        unknown[16] = 17;
         let mut owned_keyring = VaultKey::Keyring.encode();
         owned_keyring[20] = 1;
         let key = one_of_each_kind()[1].encode();

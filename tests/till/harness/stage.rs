@@ -322,6 +322,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         sdk_rate: SdkRate::new(NonZeroU32::MAX, "one address for one installation"),
         sdk_writes: SdkWrites::new(NonZeroU32::MAX, NonZeroU32::MAX),
         notes,
+        dashboard_idle_seconds: 1_800,
         on_disk: OnDisk::default(),
     }))
 }

@@ -224,7 +224,7 @@ wrongs! {
     /// A card number in the vault has no token or card, so that it will never be deleted.
     NumberLeft = "number_left", "is the number of a token or card that does not exist";
     /// The vault has the key of a customer who was removed: the person is not erased.
-    KeyLeft = "key_left", "is the key of a customer who does not exist";
+    KeyLeft = "key_left", "is the key of a customer, or the credentials of a member, who does not exist";
     /// A row of the vault does not open.
     Sealed(SealedError) = "sealed", "does not open: {0}";
     /// Acknowledged commits are missing.

@@ -89,6 +89,7 @@ fn of_vault(key: VaultKey) -> String {
         VaultKey::AccountSecret { merchant: _, of: AccountSecretOf { acquirer_id, secret: _ } } => {
             format!("secret of {acquirer_id}")
         }
+        VaultKey::Credentials { merchant: _, user } => format!("credentials of {user}"),
     }
 }
 

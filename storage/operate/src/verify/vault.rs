@@ -1,6 +1,6 @@
 //! Checks the vault. Every row must open under the key ring and belong to a merchant. Every card number must be that of
-//! a token, or of a card that is not forgotten; every customer's key must be that of a customer who exists. Opened data
-//! is not kept.
+//! a token, or of a card that is not forgotten; every customer's key must be that of a customer who exists, and credentials
+//! those of a member. Opened data is not kept.
 
 use till_domain::ids::{CardId, CustomerId, MerchantId};
 use till_domain::records::{AnyKey, Cards, Rows};
@@ -50,6 +50,11 @@ fn check_row(key: &[u8], value: &[u8], merchants: &Merchants, complete: &Capture
         && is_gone(merchant, &AnyKey::Customers(CustomerId::from_bytes(id)), job)
     {
         job.row_fault(owner, Family::Vault, key, Wrong::KeyLeft);
+    } else if let VaultKey::Credentials { merchant, user } = decoded
+        && complete.contains_key(&merchant)
+        && is_gone(merchant, &AnyKey::Users(user), job)
+    {
+        job.row_fault(owner, Family::Vault, key, Wrong::KeyLeft);
     }
 }
 
@@ -82,7 +87,8 @@ const fn merchant_of(key: VaultKey) -> Option<MerchantId> {
         | VaultKey::SubjectKey { merchant, subject: _ }
         | VaultKey::ApiKeySecret { merchant, key: _ }
         | VaultKey::WebhookSecret { merchant, of: _ }
-        | VaultKey::AccountSecret { merchant, of: _ } => Some(merchant),
+        | VaultKey::AccountSecret { merchant, of: _ }
+        | VaultKey::Credentials { merchant, user: _ } => Some(merchant),
     }
 }
 
@@ -96,5 +102,6 @@ fn open(key: VaultKey, value: &[u8], job: &Job<'_>) -> Result<(), SealedError> {
         VaultKey::ApiKeySecret { .. } | VaultKey::AccountSecret { .. } => {
             job.keyring.open_secret_text(key, value).map(drop)
         }
+        VaultKey::Credentials { merchant, user } => job.keyring.open_credentials(merchant, user, value).map(drop),
     }
 }

@@ -33,7 +33,7 @@ use till_storage::journal::{Append, AppendVerdict, BatchId, Epoch, Head, Journal
 use till_storage::rows::{RowRange, RowStore, RowWrite, RowWrites, ScanDirection};
 use till_storage::shapes::{self, KeyParts, MerchantPersonal, MerchantReader, TableKind};
 use till_storage::vault::{
-    AccountSecretOf, CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey, WEBHOOK_SECRET_LEN,
+    AccountSecretOf, CardNumber, CardNumberOf, Credentials, Keyring, RootKey, SubjectId, VaultKey, WEBHOOK_SECRET_LEN,
     WebhookSecretBytes, WebhookSecretOf,
 };
 
@@ -444,6 +444,13 @@ impl<'a, S: Journal + RowStore> FilledMerchant<'a, S> {
                 let key = VaultKey::AccountSecret { merchant, of: AccountSecretOf { acquirer_id, secret } };
                 (key, Some(self.keyring.seal_secret_text(key, "sk_test_secret").expect("randomness")))
             }
+            VaultWrite::KeepCredentials(user) => {
+                let credentials =
+                    Credentials { salt: [1; 16], password: [2; 32], authenticator: [3; 20], recovery: [[4; 32]; 10] };
+                let sealed = self.keyring.seal_credentials(merchant, user, &credentials).expect("randomness");
+                (VaultKey::Credentials { merchant, user }, Some(sealed))
+            }
+            VaultWrite::ForgetCredentials(user) => (VaultKey::Credentials { merchant, user }, None),
             VaultWrite::ForgetAccountSecret(acquirer_id, secret) => {
                 (VaultKey::AccountSecret { merchant, of: AccountSecretOf { acquirer_id, secret } }, None)
             }
