@@ -84,7 +84,7 @@ impl User {
             SeatChange::ResetAllowed(reset) => seat.reset = Some(reset),
             SeatChange::CredentialsSet { part, step } => {
                 seat.credentials_at = Some(at);
-                seat.reset = None;
+                seat.reset = seat.reset.map(|reset| CredentialsReset { expires_at: reset.expires_at.min(at), ..reset });
                 seat.last_step = step.unwrap_or(seat.last_step);
                 if matches!(part, CredentialsPart::All | CredentialsPart::RecoveryCodes) {
                     seat.recovery_used = 0;

@@ -4,6 +4,8 @@
 mod checkout;
 mod first_session;
 mod merchant;
+#[cfg(feature = "pages")]
+mod owner;
 
 pub(crate) use merchant::{Demo, find};
 
@@ -12,8 +14,8 @@ use std::net::SocketAddr;
 use crate::configuration::Configuration;
 use crate::service::Shared;
 
-/// Creates the demo merchant at the first start, finds it at later ones, and prints the address of a checkout to open
-/// in a browser, and a session to paste.
+/// Creates the demo merchant at the first start, finds it at later ones, and prints the addresses of a checkout and
+/// of the dashboard to open in a browser, and a session to paste.
 ///
 /// # Errors
 /// Fails when the merchant can neither be created nor found.
@@ -26,6 +28,8 @@ pub(crate) async fn prepare_and_print(
     let reached = first_session::Reached::by_address(configuration, public);
     #[cfg(feature = "pages")]
     checkout::start_and_print(service, &demo, &reached).await?;
+    #[cfg(feature = "pages")]
+    owner::invite_and_print(service, &demo, &reached).await?;
     first_session::print(&demo, &reached);
     Ok(())
 }

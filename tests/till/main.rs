@@ -13,6 +13,7 @@ mod acquirers;
 mod protocol;
 mod crash;
 mod damage;
+mod dashboard;
 mod offline;
 mod journal;
 mod initiate;

@@ -147,8 +147,9 @@ pub(super) fn remove_user(
     check_owner_left(asker.state, user)?;
     let activity = asker.activity(ActivityType::UserRemoved, context)?;
     let activity = Activity { user_email: Some(user.email.clone()), ..activity };
-    let removed = Decision::one(Event::UserRemoved { user_id, activity });
-    Ok((removed.with_vault(VaultWrite::ForgetCredentials(user_id)), Answer::Changed(true)))
+    let mut removed = Decision::one(Event::UserRemoved { user_id, activity });
+    removed.vault.extend(user.seat.credentials_at.map(|_| VaultWrite::ForgetCredentials(user_id)));
+    Ok((removed, Answer::Changed(true)))
 }
 
 pub(super) fn select_plan(

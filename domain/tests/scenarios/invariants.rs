@@ -32,6 +32,7 @@ use till_domain::records::{
     TokenUses, Tokens, Topups, TopupsByExternalId, Transactions, Users,
 };
 use till_domain::refund::{Refund, RefundStatus};
+use till_domain::team::SeatChange;
 use till_domain::time::Millis;
 
 /// Checks everything, the whole log included. Its cost grows with the log.
@@ -248,6 +249,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
         }
         Event::UserInvited { invitation, activity } => vec![invitation.id.raw(), activity.id.raw()],
         Event::InvitationAccepted { user, activity } => vec![user.id.raw(), activity.id.raw()],
+        Event::SeatChanged { user_id: _, change: SeatChange::ResetAllowed(reset), at: _ } => vec![reset.id.raw()],
         Event::UserRemoved { user_id: _, activity } | Event::PlanSwitched { choice: _, activity } => {
             vec![activity.id.raw()]
         }
@@ -280,6 +282,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::BalanceOpened
         | Event::CustomerUpdated { .. }
         | Event::CustomerRemoved { .. }
+        | Event::SeatChanged { .. }
         | Event::CardRenewed { .. }
         | Event::CardForgotten { .. }
         | Event::PaymentAuthorized { .. }

@@ -38,6 +38,7 @@ mod refusals;
 mod roles;
 mod saved_cards;
 mod sessions;
+mod seats;
 mod team;
 mod sweeping;
 mod test_clock;

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
 use till_domain::card::{CardExpiry, SaveCard, TokenUsage};
 use till_domain::command::{
-    AuthorizationResult, CallResult, CheckoutChoice, Command, EvidenceResult, Expired, Selection, SweepMetadata,
+    AuthorizationResult, CallResult, CheckoutChoice, Command, EvidenceResult, Expired, SeatCommand, Selection,
+    SweepMetadata,
 };
 use till_domain::customer::{CardRef, CustomerFields};
 use till_domain::decide::Outcome;
@@ -17,7 +18,7 @@ use till_domain::effect::{Effect, EffectId, EffectKind, Timer};
 use till_domain::event::{Answer, DisputeClosing, Event};
 use till_domain::ids::{
     AcquirerId, CardId, CheckoutId, CustomerId, DisputeId, Entropy, InstallationId, KeyId, PaymentId, PayoutId,
-    RefundId, SessionId, TokenId, TransactionId, WebhookEventId, WebhookId,
+    RefundId, SessionId, TokenId, TransactionId, UserId, WebhookEventId, WebhookId,
 };
 use till_domain::ledger::EntryStatus;
 use till_domain::merchant::{Integration, PaymentMethod};
@@ -29,6 +30,7 @@ use till_domain::records::{
 };
 use till_domain::refusal::DecisionError;
 use till_domain::session::{InstallmentPlan, InterestBearer};
+use till_domain::team::{CredentialsPart, SeatChange, SignInCode};
 use till_domain::time::Millis;
 use till_domain::webhook::WebhookEvent;
 
@@ -681,11 +683,34 @@ impl Run {
         let user = self.world.state.users.keys().next().copied();
         let invitation = self.world.state.invitations.keys().next_back().copied();
         let plans = till_domain::plan::Plan::ALL;
-        match self.random.below(4) {
-            0 => accept(invitation.unwrap_or(raw_id(9, till_domain::ids::InvitationId::from_raw))),
-            1 => remove_user(user.unwrap_or(raw_id(9, till_domain::ids::UserId::from_raw))),
+        let (user, invited) = (
+            user.unwrap_or(raw_id(9, till_domain::ids::UserId::from_raw)),
+            invitation.unwrap_or(raw_id(9, till_domain::ids::InvitationId::from_raw)),
+        );
+        match self.random.below(9) {
+            0 => accept(invited),
+            1 => remove_user(user),
             2 => select_plan(self.random.pick(&plans).unwrap_or(plans[0]).id),
+            3 => join(invited, self.random.below(9)),
+            4..=6 => change_seat(user, self.seat_command(user)),
             _ => invite(&format!("{}@shop.example", self.small_name("m"))),
+        }
+    }
+
+    fn seat_command(&mut self, user: UserId) -> SeatCommand {
+        let known = self.world.state.users.get(&user);
+        let (session, reset) = (known.map_or(0, |user| user.sessions_ended), known.and_then(|user| user.seat.reset));
+        let code = SignInCode::Authenticator { step: self.random.below(1_000) };
+        match self.random.below(6) {
+            0 => SeatCommand::AllowReset,
+            1 => match reset {
+                Some(reset) => SeatCommand::Renew { id: reset.id, step: 1 },
+                None => SeatCommand::AllowReset,
+            },
+            2 => SeatCommand::Replace { part: CredentialsPart::RecoveryCodes, step: None, session },
+            3 => SeatCommand::SignIn { code: SignInCode::Recovery { number: 3 }, session },
+            4 => SeatCommand::UseCode { code, session },
+            _ => SeatCommand::EndSessions,
         }
     }
 
@@ -874,6 +899,12 @@ impl Run {
             Event::UserInvited { .. } => self.saw("invited"),
             Event::InvitationAccepted { .. } => self.saw("accepted"),
             Event::UserRemoved { .. } => self.saw("removed"),
+            Event::SeatChanged { change, .. } => self.saw(match change {
+                SeatChange::ResetAllowed(_) => "reset allowed",
+                SeatChange::CredentialsSet { .. } => "credentials set",
+                SeatChange::CodeUsed(_) | SeatChange::SignedIn(_) => "code used",
+                SeatChange::SessionsEnded => "sessions ended",
+            }),
             Event::PlanSwitched { .. } => self.saw("plan switched"),
             Event::MetadataSaved { .. } => self.saw("metadata saved"),
             Event::MetadataSetFormed { .. } => self.saw("metadata set formed"),
@@ -1088,6 +1119,10 @@ fn check_that_everything_was_reached(seen: &BTreeSet<String>) {
         "invited",
         "accepted",
         "removed",
+        "reset allowed",
+        "credentials set",
+        "code used",
+        "sessions ended",
         "plan switched",
         "metadata saved",
         "metadata set formed",

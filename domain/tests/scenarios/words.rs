@@ -10,9 +10,9 @@ use till_domain::command::{
     ChargeInvoice, CheckoutChoice, Command, ConnectWebhook, ContactChange, ContactFields, CreateMerchant,
     DeleteMetadata, EvidenceResult, Expired, GenerateKey, InitiatePayment, InviteUser, KnownAccount, MovedMoney,
     NewRefundLimit, OpenDispute, PayCheckout, PublicAddress, RecordOperation, RedeliverWebhook, RedeliveredEvents,
-    RefundPayment, RemoveFromMetadataSet, RequiredAction, RotateSecret, SaveCardOfToken, SelectPaymentMethod,
-    Selection, SendPayout, StartCheckout, StepClock, SyncMetadata, TeamChange, TokenizeCard, UnsentPayment,
-    UpdateAcquirer, UpdateInstallation, UpdateMerchant, UpdateUser, UpdateWebhook, WebhookChange,
+    RefundPayment, RemoveFromMetadataSet, RequiredAction, RotateSecret, SaveCardOfToken, SeatCommand,
+    SelectPaymentMethod, Selection, SendPayout, StartCheckout, StepClock, SyncMetadata, TeamChange, TokenizeCard,
+    UnsentPayment, UpdateAcquirer, UpdateInstallation, UpdateMerchant, UpdateUser, UpdateWebhook, WebhookChange,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::customer_action::CustomerStep;
@@ -694,6 +694,16 @@ pub(crate) fn update_user(user_id: UserId, role: Option<Role>, refund_limit: Opt
 
 pub(crate) fn accept(id: InvitationId) -> Ask {
     change_team(TeamChange::AcceptInvitation(id))
+}
+
+/// Till's own call for somebody who follows an invitation's address.
+pub(crate) fn join(id: InvitationId, step: u64) -> Ask {
+    Ask { caller: TestCaller::Till, ..change_team(TeamChange::Join(id, step)) }
+}
+
+/// Till's own call for a member.
+pub(crate) fn change_seat(id: UserId, command: SeatCommand) -> Ask {
+    Ask { caller: TestCaller::Till, ..change_team(TeamChange::ChangeSeat(id, command)) }
 }
 
 pub(crate) fn remove_user(id: UserId) -> Ask {

@@ -55,6 +55,7 @@ pub(crate) struct ScenarioWorld {
     webhook_secrets: BTreeSet<(WebhookId, SecretSlot)>,
     /// Secrets of accounts that the vault keeps.
     pub(crate) account_secrets: BTreeSet<(AcquirerId, AccountSecret)>,
+    pub(crate) credentials: BTreeSet<UserId>,
     /// Payments for whose page at the acquirer the vault keeps a key.
     pub(crate) pages: BTreeSet<PaymentId>,
     pub(crate) clock: Millis,
@@ -98,6 +99,7 @@ impl ScenarioWorld {
             key_texts: BTreeSet::new(),
             webhook_secrets: BTreeSet::new(),
             account_secrets: BTreeSet::new(),
+            credentials: BTreeSet::new(),
             pages: BTreeSet::new(),
             clock: START,
             merchant_id: raw_id(1, MerchantId::from_raw),
@@ -231,6 +233,12 @@ impl ScenarioWorld {
                 self.account_secrets.insert((id, secret));
                 true
             }
+            VaultWrite::KeepCredentials(id) => {
+                // New ones replace them.
+                self.credentials.insert(id);
+                true
+            }
+            VaultWrite::ForgetCredentials(id) => self.credentials.remove(&id),
             VaultWrite::ForgetAccountSecret(id, secret) => self.account_secrets.remove(&(id, secret)),
             VaultWrite::ForgetWebhookSecret(id, slot) => self.webhook_secrets.remove(&(id, slot)),
             VaultWrite::CopyTokenNumber(id, card) => self.numbers.contains(&id) && self.card_numbers.insert(card),

@@ -37,6 +37,14 @@ pub(super) enum Step {
     RecoveryCodes { codes: Vec<String>, draft: String },
 }
 
+impl Step {
+    /// The step with the codes that a call answered.
+    pub(super) fn recovery_codes(shown: &Value) -> Step {
+        let codes = shown.items("codes").iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        Step::RecoveryCodes { codes, draft: shown.text("kept").to_owned() }
+    }
+}
+
 #[derive(Template)]
 #[template(path = "dashboard/joining.html")]
 struct JoiningPage<'a> {
@@ -87,10 +95,7 @@ async fn next_step(request: &Request, link: Value) -> Result<Result<PageReply, (
             Err(error) => Err(error),
         },
         "code" => match call(&CONFIRM_AUTHENTICATOR, &["draft", "code"]).await {
-            Ok(confirmed) => {
-                let codes = confirmed.items("codes").iter().filter_map(Value::as_str).map(str::to_owned).collect();
-                Ok(Err((Step::RecoveryCodes { codes, draft: confirmed.text("kept").to_owned() }, false)))
-            }
+            Ok(confirmed) => Ok(Err((Step::recovery_codes(&confirmed), false))),
             Err(error) if error.code() == Code::InvalidArguments => {
                 let step =
                     Step::Authenticator { secret: None, draft: field("draft").to_owned(), fault: Some(WRONG_CODE) };

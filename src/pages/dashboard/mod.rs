@@ -1,5 +1,6 @@
 //! The merchant's dashboard: contract, section 13.
 
+mod account;
 mod joining;
 mod sign_in;
 mod session;
@@ -15,6 +16,7 @@ pub(super) fn pages() -> Vec<Arc<dyn BrowserPage<MerchantCaller>>> {
     vec![
         session_page(&joining::INVITATION, "invitation", joining::open),
         session_page(&joining::CREDENTIALS, "credentials", joining::open),
+        session_page(&account::ACCOUNT, (), account::open),
         session_page(&session::SIGN_OUT, (), session::sign_out),
     ]
 }

@@ -88,6 +88,13 @@ pub(super) async fn fault_of_code(request: &Request, member: &Member, code: &str
 /// The fault of a code.
 pub(super) const WRONG_CODE: &str = "The code is wrong, or was used before. Enter the one that is shown now.";
 
+/// The Idempotency-Key of a form.
+pub(super) fn form_key() -> String {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).expect("the operating system gives randomness once it is up");
+    format!("{:032x}", u128::from_be_bytes(random))
+}
+
 pub(super) static SIGN_OUT: PageDeclaration =
     PageDeclaration { pattern: "/dashboard/{merchant_id}/sign-out", has_form: true };
 

@@ -151,6 +151,8 @@ refusals! {
         "No user of this merchant has this user_id. The list of its users shows those that exist.";
     InvitationNotFound = NotFound("invitation_id"),
         "No invitation of this merchant has this invitation_id, or it has expired. Invite the user again.";
+    CodeUsedUp = InvalidArguments(invalid "code"), "was used before";
+    ResetOver = InvalidState, "The address was used, or is over. Ask for another one.";
     PlanNotFound = NotFound("plan_id"), "There is no plan with this plan_id. The list of plans shows those that exist.";
     AlreadyMember { user_id } = Conflict { "argument": "email", "user_id": user_id.to_string() },
         "A user of this merchant has this e-mail address already. There is nothing left to do.";

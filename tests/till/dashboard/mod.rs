@@ -1,0 +1,7 @@
+//! Signing in to the dashboard, without a browser: contract, section 13.
+
+mod attacks;
+mod credentials;
+mod fairness;
+mod seat;
+mod sessions;
