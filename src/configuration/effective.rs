@@ -180,6 +180,7 @@ impl Configuration {
             admin_tls: reader.tls(&settings::ADMIN_TLS_CERTIFICATE_FILE, &settings::ADMIN_TLS_KEY_FILE),
             admin_ca_file: reader.optional(&settings::ADMIN_CA_FILE, path),
             public_url: reader.optional(&settings::PUBLIC_URL, web_address),
+            dashboard_idle_seconds: reader.short_seconds(&settings::DASHBOARD_IDLE_SECONDS),
             stripe_url: reader.required(&settings::STRIPE_URL, acquirer_address),
             call_times: reader.call_times(),
             http_threads: reader.optional(&settings::HTTP_THREADS, number("threads")).unwrap_or_else(processors),

@@ -10,9 +10,7 @@ mod totp;
 mod sealed_values;
 mod state;
 
-pub(crate) use attempts::Attempts;
 pub(crate) use password::check_password;
-pub(crate) use recovery_codes::RecoveryCodes;
 pub(crate) use sealed_values::{Draft, Session};
 pub(crate) use state::Seats;
 pub(crate) use totp::{provisioning_uri, secret_text};

@@ -11,23 +11,13 @@ use super::base32;
 /// Characters of a code.
 const LENGTH: usize = 10;
 
-/// New codes. They are shown once.
-pub(crate) struct RecoveryCodes(pub(crate) [Zeroizing<String>; RECOVERY_CODES]);
-
-impl RecoveryCodes {
-    /// Codes of these bits.
-    pub(super) fn of(random: &[[u8; 10]; RECOVERY_CODES]) -> RecoveryCodes {
-        RecoveryCodes(random.each_ref().map(|bytes| {
-            let mut text = Zeroizing::new(base32::text(bytes));
-            text.truncate(LENGTH);
-            text
-        }))
-    }
-
-    /// Their stored forms.
-    pub(super) fn digests(&self, keyring: &Keyring, merchant_id: MerchantId) -> [[u8; 32]; RECOVERY_CODES] {
-        self.0.each_ref().map(|code| keyring.recovery_code_digest(merchant_id, code))
-    }
+/// The codes of these bits.
+pub(super) fn of_bits(random: &[[u8; 10]; RECOVERY_CODES]) -> [Zeroizing<String>; RECOVERY_CODES] {
+    random.each_ref().map(|bytes| {
+        let mut text = Zeroizing::new(base32::text(bytes));
+        text.truncate(LENGTH);
+        text
+    })
 }
 
 /// The number of a code, in any letter case. All of them are compared.

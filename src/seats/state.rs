@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use super::attempts::Attempts;
 use super::hashing::Hashing;
-use super::recovery_codes::{self, RecoveryCodes};
+use super::recovery_codes;
 use super::sealed_values::{Draft, Session};
 use super::totp;
 
@@ -116,11 +116,11 @@ impl Seats {
         &self,
         merchant_id: MerchantId,
         mut credentials: Credentials,
-    ) -> Result<(Credentials, RecoveryCodes), ApiError> {
+    ) -> Result<(Credentials, [Zeroizing<String>; RECOVERY_CODES]), ApiError> {
         let bits = random::<{ 10 * RECOVERY_CODES }>()?;
         let bits = bits.as_chunks().0.try_into().expect("ten bytes for each code");
-        let codes = RecoveryCodes::of(bits);
-        credentials.recovery = codes.digests(&self.keyring, merchant_id);
+        let codes = recovery_codes::of_bits(bits);
+        credentials.recovery = codes.each_ref().map(|code| self.keyring.recovery_code_digest(merchant_id, code));
         Ok((credentials, codes))
     }
 

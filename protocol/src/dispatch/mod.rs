@@ -57,7 +57,8 @@ pub use hooks::{AdmissionGate, Arrival, Authenticate, AuthenticatedCaller, NoTok
 pub use hosts::Hosts;
 pub(super) use large_answers::SLICE_BYTES;
 pub use page::{
-    BrowserPage, BrowserPages, BrowserRequest, IDEMPOTENCY_FIELD, PageDeclaration, browser_page, session_page,
+    BrowserPage, BrowserPages, BrowserRequest, IDEMPOTENCY_FIELD, PageDeclaration, PostedForm, browser_page,
+    session_page,
 };
 pub use page_cookies::PageCookies;
 pub use page_reply::{PageAsset, PageReply};

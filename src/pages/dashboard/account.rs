@@ -91,7 +91,7 @@ async fn changed(request: &Request, member: &Member, base: &str) -> Result<Resul
         "code" => call(&SET_AUTHENTICATOR, json!({ "draft": field("draft"), "code": field("code") })).await,
         "recovery" => {
             let renewed = call(&RENEW_RECOVERY_CODES, json!({})).await?;
-            request.cookies().keep(COOKIE, renewed.text("kept"));
+            request.cookies().keep(COOKIE, renewed.text("session"));
             return of_step(Step::recovery_codes(&renewed));
         }
         "everywhere" => {

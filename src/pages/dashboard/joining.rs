@@ -41,7 +41,7 @@ impl Step {
     /// The step with the codes that a call answered.
     pub(super) fn recovery_codes(shown: &Value) -> Step {
         let codes = shown.items("codes").iter().filter_map(Value::as_str).map(str::to_owned).collect();
-        Step::RecoveryCodes { codes, draft: shown.text("kept").to_owned() }
+        Step::RecoveryCodes { codes, draft: shown.text("draft").to_owned() }
     }
 }
 

@@ -1,13 +1,13 @@
 //! What signed-in members change of their own credentials. Each ends all sessions; a new one begins for the member who
-//! asked. The page has asked for a code before.
+//! asked, whose cookie is answered. The page has asked for a code before.
 
+use serde_json::json;
 use till_domain::command::SeatCommand;
 use till_domain::team::CredentialsPart;
 use till_storage::vault::Credentials;
-use zeroize::Zeroizing;
 
-use super::links::{CodesShape, DRAFT, SHOWN_CODES, confirmed, draft_authenticator, with_password};
-use super::members::{SECRET_INTAKE, Seated, begin_session, text};
+use super::links::{confirmed, draft_authenticator, with_password};
+use super::members::{Given, SECRET_INTAKE, Seated, begin_session, declared};
 use crate::endpoints::prelude::*;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
@@ -18,30 +18,18 @@ pub(super) const ENDPOINTS: Endpoints<MerchantCaller> = &[
     Endpoint(&END_SESSIONS, &end_sessions),
 ];
 
-/// Calls of a member with secrets in their arguments.
-const MEMBERS_SECRETS: Flags = Flags { needs_key: true, ..SECRET_INTAKE };
-
-const PASSWORD: Required<String> = text("password");
-
 /// Changes the calling member's password.
-pub(crate) static CHANGE_PASSWORD: Declaration = Declaration {
-    name: "change-password",
-    summary: "Changes the calling member's password. Answers the cookie of a new session.",
-    arguments: &[PASSWORD.argument],
-    returns: Returns::Text(ValueType::STRING),
-    flags: MEMBERS_SECRETS,
-    ..Declaration::command(Package::Sdk, "seats")
-};
+pub(crate) static CHANGE_PASSWORD: Declaration = declared("change-password", SECRET_INTAKE);
 
 async fn change_password(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let password = Zeroizing::new(call.fields().parse(&PASSWORD)?);
+    let given = Given::of(&call)?;
     let member = Seated::calling(&service, &call).await?;
-    let email = member.user.email.as_str();
-    let new = with_password(&service, &call, member.credentials.clone(), password, email).await?;
-    replace(&service, &call, &member, CredentialsPart::Password, None, new).await?;
-    begin_session(&service, member.merchant_id, member.user.id).await
+    let (before, email) = (member.credentials.clone(), &member.user.email);
+    let new = with_password(&service, &call, before, given.password(), email).await?;
+    Ok(Reply::new(&replace(&service, &call, &member, CredentialsPart::Password, None, new).await?))
 }
 
+/// Sets credentials of which a part is new. Answers the cookie of the new session.
 async fn replace(
     service: &Shared,
     call: &Call<MerchantCaller>,
@@ -49,77 +37,50 @@ async fn replace(
     part: CredentialsPart,
     step: Option<u64>,
     new: Credentials,
-) -> Result<(), ApiError> {
+) -> Result<String, ApiError> {
     let session = member.user.sessions_ended;
-    member.change(service, call, SeatCommand::Replace { part, step, session }, Some(new)).await
+    member.change(service, call, SeatCommand::Replace { part, step, session }, Some(new)).await?;
+    begin_session(service, member.merchant_id, member.user.id).await
 }
 
 /// Makes a secret for another authenticator of the calling member.
-pub(crate) static DRAFT_AUTHENTICATOR: Declaration = Declaration {
-    name: "draft-authenticator",
-    summary: "Makes a secret for the calling member's next authenticator.",
-    returns: Returns::Object(&DRAFT),
-    flags: Flags::QUERY,
-    ..Declaration::query(Package::Sdk, "seats")
-};
+pub(crate) static DRAFT_AUTHENTICATOR: Declaration = declared("draft-authenticator", Flags::QUERY);
 
 async fn new_authenticator(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    call.fields().finish(|| Some(()))?;
+    Given::of(&call)?;
     let Seated { merchant_id, user, credentials } = Seated::calling(&service, &call).await?;
-    draft_authenticator(&service, merchant_id, user.id.raw(), user.email.as_str(), credentials)
+    draft_authenticator(&service, merchant_id, user.id.raw(), &user.email, credentials)
 }
 
-const SET: ArgumentSet<(String, String)> = arguments!({ draft: text("draft"), code: text("code") } => (draft, code));
-
 /// Replaces the calling member's authenticator.
-pub(crate) static SET_AUTHENTICATOR: Declaration = Declaration {
-    name: "set-authenticator",
-    summary: "Replaces the calling member's authenticator. Answers the cookie of a new session.",
-    arguments: SET.declared,
-    returns: Returns::Text(ValueType::STRING),
-    flags: MEMBERS_SECRETS,
-    ..Declaration::command(Package::Sdk, "seats")
-};
+pub(crate) static SET_AUTHENTICATOR: Declaration = declared("set-authenticator", SECRET_INTAKE);
 
 async fn set_authenticator(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let (draft, code) = call.fields().parse(&SET)?;
+    let given = Given::of(&call)?;
     let member = Seated::calling(&service, &call).await?;
-    let draft = confirmed(&service, member.merchant_id, member.user.id.raw(), &draft, &code)?;
+    let (drafted, step) = confirmed(&service, member.merchant_id, member.user.id.raw(), &given)?;
     // Only the authenticator is taken from the draft: the rest may have been changed since.
     let mut new = member.credentials.clone();
-    new.authenticator = draft.credentials.authenticator;
-    replace(&service, &call, &member, CredentialsPart::Authenticator, draft.step, new).await?;
-    begin_session(&service, member.merchant_id, member.user.id).await
+    new.authenticator = drafted.authenticator;
+    Ok(Reply::new(&replace(&service, &call, &member, CredentialsPart::Authenticator, Some(step), new).await?))
 }
 
 /// Replaces the calling member's recovery codes.
-pub(crate) static RENEW_RECOVERY_CODES: Declaration = Declaration {
-    name: "renew-recovery-codes",
-    summary: "Replaces the calling member's recovery codes.",
-    returns: Returns::Object(&SHOWN_CODES),
-    flags: MEMBERS_SECRETS,
-    ..Declaration::command(Package::Sdk, "seats")
-};
+pub(crate) static RENEW_RECOVERY_CODES: Declaration = declared("renew-recovery-codes", SECRET_INTAKE);
 
 async fn renew_recovery_codes(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    call.fields().finish(|| Some(()))?;
+    Given::of(&call)?;
     let member = Seated::calling(&service, &call).await?;
     let (new, codes) = service.seats().with_new_recovery_codes(member.merchant_id, member.credentials.clone())?;
-    replace(&service, &call, &member, CredentialsPart::RecoveryCodes, None, new).await?;
-    let cookie = begin_session(&service, member.merchant_id, member.user.id).await?;
-    Ok(Reply::new(&CodesShape::new(cookie, &codes)))
+    let session = replace(&service, &call, &member, CredentialsPart::RecoveryCodes, None, new).await?;
+    Ok(Reply::new(&json!({ "session": session, "codes": codes.each_ref().map(|code| code.as_str()) })))
 }
 
 /// Ends all sessions of the calling member.
-pub(crate) static END_SESSIONS: Declaration = Declaration {
-    name: "end-sessions",
-    summary: "Ends all sessions of the calling member.",
-    flags: Flags::COMMAND,
-    ..Declaration::command(Package::Sdk, "seats")
-};
+pub(crate) static END_SESSIONS: Declaration = declared("end-sessions", Flags::COMMAND);
 
 async fn end_sessions(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    call.fields().finish(|| Some(()))?;
+    Given::of(&call)?;
     let member = Seated::calling(&service, &call).await?;
     member.change(&service, &call, SeatCommand::EndSessions, None).await?;
     Ok(Reply::new(&true))

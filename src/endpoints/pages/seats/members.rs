@@ -1,4 +1,4 @@
-//! Members with what they sign in with, and the arguments and refusals of their calls.
+//! Members with what they sign in with, and what the calls of this folder share.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -11,21 +11,66 @@ use till_protocol::connection::{ShareOf, address_group};
 use till_protocol::field;
 use till_storage::rows::ScanDirection;
 use till_storage::vault::Credentials;
+use zeroize::Zeroizing;
 
 use crate::endpoints::prelude::*;
 use crate::seats::Session;
 
-/// What members type: more than any password, code or sealed text has.
+/// What members type, or their browsers keep, in bytes: more than any password, code or sealed text has.
 const TEXT_BYTES_MAX: usize = 4 * 1_024;
 
-/// Calls with a password or a code in their arguments. They are wiped from memory after the call, and no fingerprint
-/// of them is kept.
+const TEXT: Optional<String> =
+    Field { value_type: ValueType::STRING, parse: |value| field::text(0..=TEXT_BYTES_MAX)(value) }.optional("A text.");
+
+/// What a page passes on of its address, its cookie and its form.
+pub(super) struct Given {
+    pub(super) merchant_id: Option<String>,
+    pub(super) kind: Option<String>,
+    pub(super) link: Option<String>,
+    pub(super) session: Option<String>,
+    pub(super) email: Option<String>,
+    pub(super) password: Option<String>,
+    pub(super) code: Option<String>,
+    pub(super) draft: Option<String>,
+}
+
+const GIVEN: ArgumentSet<Given> = arguments!(Given {
+    merchant_id: TEXT,
+    kind: TEXT,
+    link: TEXT,
+    session: TEXT,
+    email: TEXT,
+    password: TEXT,
+    code: TEXT,
+    draft: TEXT,
+});
+
+impl Given {
+    pub(super) fn of(call: &Call<MerchantCaller>) -> Result<Given, ApiError> {
+        call.fields().parse(&GIVEN)
+    }
+
+    pub(super) fn password(&self) -> Zeroizing<String> {
+        Zeroizing::new(self.password.clone().unwrap_or_default())
+    }
+
+    pub(super) fn code(&self) -> &str {
+        self.code.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn draft(&self) -> &str {
+        self.draft.as_deref().unwrap_or_default()
+    }
+}
+
+/// A call with a password or a code in its arguments. They are wiped from memory after the call, and no fingerprint of
+/// them is kept.
 pub(super) const SECRET_INTAKE: Flags = Flags::CARD_INTAKE;
 
-pub(super) const fn text(name: &'static str) -> Required<String> {
-    Field { value_type: ValueType::STRING, parse: |value| field::text(0..=TEXT_BYTES_MAX)(value) }
-        .required("A text.")
-        .with_name(name)
+/// A call that only pages make, and no document has.
+pub(super) const fn declared(name: &'static str, flags: Flags) -> Declaration {
+    let declaration = Declaration::query(Package::Sdk, "seats");
+    Declaration { name, summary: name, arguments: GIVEN.declared, returns: Returns::Any("{}"), flags, ..declaration }
 }
 
 /// The same words whatever is wrong.
@@ -50,9 +95,8 @@ impl Seated {
 
     /// The member who makes a call.
     pub(super) async fn calling(service: &Shared, call: &Call<MerchantCaller>) -> Result<Seated, ApiError> {
-        let merchant_id = call.caller().merchant_id;
         let Caller::User(user_id) = call.caller().as_domain() else { return Err(ApiError::unauthorized()) };
-        let reader = service.reader(merchant_id).await?;
+        let reader = service.reader(call.caller().merchant_id).await?;
         let user = reader.get::<Users>(user_id)?.ok_or_else(ApiError::unauthorized)?;
         Seated::of(&reader, user)?.ok_or_else(ApiError::unauthorized)
     }
@@ -76,15 +120,15 @@ impl Seated {
     }
 }
 
-/// The cookie of a session that begins now, as the member's row has its number.
+/// The cookie of a session that begins now, with the number that the member's row has.
 pub(super) async fn begin_session(
     service: &Shared,
     merchant_id: MerchantId,
     user_id: UserId,
-) -> Result<Reply, ApiError> {
+) -> Result<String, ApiError> {
     let user = service.reader(merchant_id).await?.get::<Users>(user_id)?.ok_or_else(ApiError::unauthorized)?;
     let session = Session::begin(user_id, user.sessions_ended, service.now());
-    Ok(Reply::new(&service.seats().cookie(merchant_id, session, service.now())?))
+    service.seats().cookie(merchant_id, session, service.now())
 }
 
 /// The address from which a call comes.

@@ -1,114 +1,74 @@
 //! Sessions: how they begin, whose they are, and the code that some acts ask for again.
 
+use serde_json::json;
 use till_domain::command::SeatCommand;
-use till_domain::ids::{MerchantId, UserId};
+use till_domain::ids::MerchantId;
 use till_domain::records::{Rows, Users};
-use till_domain::role::Role;
-use till_domain::team::User;
-use till_protocol::arguments::id;
-use zeroize::Zeroizing;
 
-use super::members::{SECRET_INTAKE, Seated, address, begin_session, share, text, wrong};
-use crate::endpoints::pages::checkout::profile;
+use super::members::{Given, SECRET_INTAKE, Seated, address, begin_session, declared, share, wrong};
 use crate::endpoints::prelude::*;
 
 pub(super) const ENDPOINTS: Endpoints<MerchantCaller> =
     &[Endpoint(&SIGN_IN, &sign_in), Endpoint(&FIND_MEMBER, &find_member), Endpoint(&USE_CODE, &use_code)];
 
-const SIGNED_IN: ArgumentSet<(String, String, Zeroizing<String>, String)> = arguments!({
-    merchant_id: text("merchant_id"),
-    email: text("email"),
-    password: text("password"),
-    code: text("code"),
-} => (merchant_id, email, Zeroizing::new(password), code));
-
-/// The call of the form by which a member signs in.
-pub(crate) static SIGN_IN: Declaration = Declaration {
-    name: "sign-in",
-    summary: "Begins a session. Answers its cookie.",
-    arguments: SIGNED_IN.declared,
-    returns: Returns::Text(ValueType::STRING),
-    flags: SECRET_INTAKE,
-    ..Declaration::command(Package::Sdk, "seats")
-};
+/// Begins a session by e-mail, password and code. Answers its cookie.
+pub(crate) static SIGN_IN: Declaration = declared("sign-in", SECRET_INTAKE);
 
 async fn sign_in(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let (merchant_id, email, password, code) = call.fields().parse(&SIGNED_IN)?;
-    service.seats().attempts().begin(address(&call), &email)?;
+    let given = Given::of(&call)?;
+    let (merchant_id, email) = (given.merchant_id.as_deref(), given.email.as_deref().unwrap_or_default());
+    service.seats().attempts().begin(address(&call), email)?;
     call.give_permit_back();
-    let found = match merchant_id.parse() {
-        Ok(merchant_id) => Seated::by_email(&service.reader(merchant_id).await?, &email)?,
-        Err(_) => None,
+    let found = match merchant_id.and_then(|id| id.parse().ok()) {
+        Some(merchant_id) => Seated::by_email(&service.reader(merchant_id).await?, email)?,
+        None => None,
     };
     let credentials = found.as_ref().map(|found| &found.credentials);
-    let is_password = service.seats().is_password(share(&call), credentials, password).await?;
-    let found = found.filter(|_| is_password).ok_or_else(wrong)?;
-    let code = service.seats().code(found.merchant_id, &found.credentials, &code, service.now()).ok_or_else(wrong)?;
-    let command = SeatCommand::SignIn { code, session: found.user.sessions_ended };
-    let signed_in = found.change(&service, &call, command, None).await;
+    let is_password = service.seats().is_password(share(&call), credentials, given.password()).await?;
+    let member = found.filter(|_| is_password).ok_or_else(wrong)?;
+    let Seated { merchant_id, ref user, ref credentials } = member;
+    let code = service.seats().code(merchant_id, credentials, given.code(), service.now()).ok_or_else(wrong)?;
+    let command = SeatCommand::SignIn { code, session: user.sessions_ended };
+    let signed_in = member.change(&service, &call, command, None).await;
     signed_in.map_err(|error| if error.code() == Code::Unavailable { error } else { wrong() })?;
-    service.seats().attempts().succeeded(address(&call), &email);
-    call.log_subject(found.merchant_id, None);
-    begin_session(&service, found.merchant_id, found.user.id).await
+    service.seats().attempts().succeeded(address(&call), email);
+    call.log_subject(merchant_id, None);
+    Ok(Reply::new(&begin_session(&service, merchant_id, user.id).await?))
 }
 
-object! {
-    /// A member who is signed in.
-    MEMBER "member" as MemberShape<'a> of (user: &'a User, merchant: String, session: String) {
-        user_id: Id(UserId::PREFIX) = user.id, "The member.";
-        email: EMAIL = user.email, "The member's address.";
-        role_id: words_of(Role) = user.role.name(), "The member's role.";
-        refund_limit: INTEGER or null = user.refund_limit, "The largest amount that it may give back in one call.";
-        merchant_name: STRING = merchant, "The merchant's name.";
-        session: STRING = session, "The cookie of the session, renewed.";
-    }
-}
-
-const OF_SESSION: ArgumentSet<(MerchantId, String)> = arguments!({
-    merchant_id: id::<MerchantId>().required("The merchant (`mer_...`)."),
-    session: text("session"),
-} => (merchant_id, session));
-
-/// The call of every page that only members see.
-pub(crate) static FIND_MEMBER: Declaration = Declaration {
-    name: "find-member",
-    summary: "Returns the member of a session.",
-    arguments: OF_SESSION.declared,
-    returns: Returns::Object(&MEMBER),
-    flags: Flags::OPEN_QUERY,
-    ..Declaration::query(Package::Sdk, "seats")
-};
+/// Finds the member of a session, and renews its cookie.
+pub(crate) static FIND_MEMBER: Declaration = declared("find-member", Flags::OPEN_QUERY);
 
 async fn find_member(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let over = || ApiError::new(Code::NotFound, "The session is over.");
-    let (merchant_id, session) = call.fields().parse(&OF_SESSION)?;
-    let session = service.seats().session(merchant_id, &session, service.now()).ok_or_else(over)?;
-    let reader = service.reader(merchant_id).await?;
-    let user = reader.get::<Users>(session.user_id)?.filter(|user| user.sessions_ended == session.number);
-    let (user, profile) = (user.ok_or_else(over)?, profile(&reader)?.ok_or_else(over)?);
+    let Given { merchant_id, session, .. } = Given::of(&call)?;
+    let merchant_id: MerchantId = merchant_id.and_then(|id| id.parse().ok()).ok_or_else(over)?;
+    let session = session.and_then(|session| service.seats().session(merchant_id, &session, service.now()));
+    let session = session.ok_or_else(over)?;
+    let user = service.reader(merchant_id).await?.get::<Users>(session.user_id())?.ok_or_else(over)?;
+    if user.sessions_ended != session.number {
+        return Err(over());
+    }
     call.log_subject(merchant_id, None);
-    let renewed = service.seats().cookie(merchant_id, session, service.now())?;
-    Ok(Reply::new(&MemberShape::new(&user, profile.name.as_str().to_owned(), renewed)))
+    Ok(Reply::new(&json!({
+        "user_id": user.id.to_string(),
+        "email": user.email.as_str(),
+        "role_id": user.role.name(),
+        "refund_limit": user.refund_limit.map(|limit| limit.get()),
+        "session": service.seats().cookie(merchant_id, session, service.now())?,
+    })))
 }
 
-const USED_CODE: Required<String> = text("code");
-
-/// The call of an act that asks for a code again, by the member.
-pub(crate) static USE_CODE: Declaration = Declaration {
-    name: "use-code",
-    summary: "Uses a code of the calling member up.",
-    arguments: &[USED_CODE.argument],
-    flags: Flags { carries_card_data: true, ..Flags::COMMAND },
-    ..Declaration::command(Package::Sdk, "seats")
-};
+/// Uses a code of the calling member up, for an act that asks for one again.
+pub(crate) static USE_CODE: Declaration = declared("use-code", Flags { carries_card_data: true, ..Flags::COMMAND });
 
 async fn use_code(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let code = call.fields().parse(&USED_CODE)?;
+    let given = Given::of(&call)?;
     let member = Seated::calling(&service, &call).await?;
     let name = member.user.id.to_string();
     service.seats().attempts().begin(address(&call), &name)?;
-    let code = service.seats().code(member.merchant_id, &member.credentials, &code, service.now()).ok_or_else(wrong)?;
-    let command = SeatCommand::UseCode { code, session: member.user.sessions_ended };
+    let code = service.seats().code(member.merchant_id, &member.credentials, given.code(), service.now());
+    let command = SeatCommand::UseCode { code: code.ok_or_else(wrong)?, session: member.user.sessions_ended };
     member.change(&service, &call, command, None).await?;
     service.seats().attempts().succeeded(address(&call), &name);
     Ok(Reply::new(&true))
