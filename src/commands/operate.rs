@@ -36,6 +36,9 @@ const SUBJECTS: [(&str, &str); 14] = [
     ("refund", "Refunds that wait for the sandbox"),
 ];
 
+/// Verbs of two words: their subjects, and the calls that they make.
+const TWO_WORDS: [(&str, &str, &str); 1] = [("user", "reset-credentials", "reset-user-credentials")];
+
 /// Commands of one word, with the calls that they make.
 const SINGLE: [(&str, &str); 3] = [("resume", RESUME), ("reload", "reload"), ("reconcile", RECONCILE)];
 
@@ -92,6 +95,9 @@ pub(super) struct OperatorCall {
 fn commands_of(subject: &str) -> impl Iterator<Item = (&'static str, &'static Declaration)> {
     let is_single = |name: &str| SINGLE.iter().any(|(_, call)| *call == name);
     admin::declarations().filter(move |declaration| !is_single(declaration.name)).filter_map(move |declaration| {
+        if let Some((_, verb, _)) = TWO_WORDS.iter().find(|(of, _, call)| *of == subject && *call == declaration.name) {
+            return Some((*verb, declaration));
+        }
         let (verb, object) = declaration.name.split_once('-')?;
         (object == subject || object.strip_suffix('s') == Some(subject)).then_some((verb, declaration))
     })
@@ -303,6 +309,7 @@ mod tests {
             ("till key revoke key_1", "revoke-key"),
             ("till key find key_1", "find-key"),
             ("till key list --merchant-id mer_1", "list-keys"),
+            ("till user reset-credentials --merchant-id mer_1 --user-id usr_1", "reset-user-credentials"),
             ("till payment find --external-id order-1", "find-payments"),
             ("till installation add --merchant-id mer_1 --name A --platform WEB --identifier a.b", "add-installation"),
             ("till installation list --merchant-id mer_1 --per-page 5", "list-installations"),

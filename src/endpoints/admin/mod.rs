@@ -6,6 +6,7 @@ mod balances;
 mod identifier;
 mod checkpoints;
 mod complete_action;
+mod credentials;
 mod disputes;
 mod installations;
 mod keys;
@@ -37,11 +38,12 @@ use crate::access::Operator;
 use crate::service::Shared;
 
 /// The endpoints of `/admin` that use the service, by their files.
-const ENDPOINTS: [Endpoints<Operator>; 18] = [
+const ENDPOINTS: [Endpoints<Operator>; 19] = [
     merchants::ENDPOINTS,
     test_clock::ENDPOINTS,
     keys::ENDPOINTS,
     team::ENDPOINTS,
+    credentials::ENDPOINTS,
     payments::ENDPOINTS,
     installations::ENDPOINTS,
     payment_methods::ENDPOINTS,

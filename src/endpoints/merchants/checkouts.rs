@@ -195,8 +195,8 @@ static START_CHECKOUT: Declaration = Declaration {
     ..Declaration::command(Package::Merchants, "checkouts")
 };
 
-/// The address of a checkout.
-const ADDRESS: ValueType = ValueType::Text(Text { length: None, ..Text::URL });
+/// An address of this server.
+pub(in crate::endpoints) const ADDRESS: ValueType = ValueType::Text(Text { length: None, ..Text::URL });
 
 /// `POST /merchants/start-checkout`
 async fn start_checkout(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {

@@ -5,6 +5,7 @@ mod by_merchant;
 mod cards;
 mod checkouts;
 mod contacts;
+mod credentials;
 mod deliveries;
 mod events;
 mod find_payment;
@@ -25,6 +26,8 @@ mod team;
 mod topups;
 mod webhooks;
 
+pub(super) use checkouts::ADDRESS;
+pub(super) use credentials::{RESET_DOCS, RESET_USER};
 #[cfg(test)]
 pub(crate) use initiate_payment_flow::INITIATE_PAYMENT_FLOW;
 
@@ -38,7 +41,7 @@ use crate::access::MerchantCaller;
 use crate::service::Shared;
 
 /// The endpoints of `/merchants`, by their files.
-const ENDPOINTS: [MerchantEndpoints; 20] = [
+const ENDPOINTS: [MerchantEndpoints; 21] = [
     initiate_payment_flow::ENDPOINTS,
     find_payment::ENDPOINTS,
     checkouts::ENDPOINTS,
@@ -57,6 +60,7 @@ const ENDPOINTS: [MerchantEndpoints; 20] = [
     events::ENDPOINTS,
     keys::ENDPOINTS,
     team::ENDPOINTS,
+    credentials::ENDPOINTS,
     plans::ENDPOINTS,
     list_payments::ENDPOINTS,
 ];

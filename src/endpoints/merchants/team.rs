@@ -1,18 +1,16 @@
-//! `POST /merchants/invite-user`, `update-user`, `accept-invitation`, `remove-user`, `list-users`,
-//! `list-user-invitations`
+//! `POST /merchants/invite-user`, `update-user`, `accept-invitation`, `remove-user`, `list-users`
 
 use till_domain::command::{Command, NewRefundLimit, TeamChange, UpdateUser};
 use till_domain::ids::{InvitationId, UserId};
-use till_domain::records::{Invitations, Users};
+use till_domain::records::Users;
 use till_domain::role::Role;
-use till_domain::time::Millis;
 use till_protocol::arguments::id;
 
 use super::by_merchant::ByMerchant;
 use crate::endpoints::arguments::{INVITED, NOT_INVITED};
 use crate::endpoints::forms::{AMOUNT, words};
 use crate::endpoints::prelude::*;
-use crate::endpoints::shapes::team::{INVITATION, InvitationShape, USER, UserShape};
+use crate::endpoints::shapes::team::{USER, UserShape};
 
 pub(super) const ENDPOINTS: MerchantEndpoints = &[
     MerchantEndpoint(
@@ -38,7 +36,6 @@ pub(super) const ENDPOINTS: MerchantEndpoints = &[
         &ByMerchant(USER_ARGUMENT, |merchant_id, id| Command::ChangeTeam(merchant_id, TeamChange::RemoveUser(id))),
     ),
     MerchantEndpoint(Act::SeeTeam, &LIST_USERS, &list::<Users>),
-    MerchantEndpoint(Act::SeeTeam, &LIST_USER_INVITATIONS, &list::<Invitations>),
 ];
 
 static INVITE_USER: Declaration = Declaration {
@@ -120,15 +117,4 @@ static LIST_USERS: Declaration = Declaration {
     ..Declaration::query(Package::Merchants, "team")
 };
 
-static LIST_USER_INVITATIONS: Declaration = Declaration {
-    name: "list-user-invitations",
-    summary: "Lists the invitations to the merchant's team, newest first.",
-    docs: "Accepted and expired invitations are listed, too.",
-    arguments: &list_page_arguments(InvitationId::PREFIX),
-    returns: Returns::ListPage(&INVITATION),
-    ..Declaration::query(Package::Merchants, "team")
-};
-
 kind!(Users => UserShape::new);
-kind!(Invitations, Millis: |service, reader| service.merchant_now(reader.merchant_id())
-    => |invitation, now, _| Ok(InvitationShape::new(invitation, *now)));

@@ -19,6 +19,8 @@ object! {
                 without the role SUPPORT.", such_as("null");
         invitation_id: Id(InvitationId::PREFIX) = user.invitation_id, "The invitation (`ivt_...`) that was accepted.";
         created_at: TIMESTAMP = user.created_at, "The time at which the user joined the team.";
+        last_signed_in_at: TIMESTAMP or null = user.seat.last_signed_in_at,
+            "The time at which the user last signed in to the dashboard.";
     }
 }
 
@@ -26,7 +28,8 @@ object! {
     /// An invitation at the time `now`.
     pub(in crate::endpoints) INVITATION "user_invitation" as InvitationShape<'a> of (
         invitation: &'a Invitation,
-        now: Millis
+        now: Millis,
+        url: Option<String>
     ) {
         invitation_id: Id(InvitationId::PREFIX) = invitation.id,
             "The invitation's id (`ivt_...`).";
@@ -34,6 +37,9 @@ object! {
         role_id: words_of(Role) = invitation.role, "What the person may do as a user.";
         inviter_id: Id(UserId::PREFIX) or null = invitation.inviter_id,
             "The user (`usr_...`) who invited; null for an API key or the operator.";
+        url: STRING or null = url,
+            "The address to send to the invited person, who joins there; null unless it is PENDING and the caller may \
+                invite.";
         status: words(&["PENDING", "ACCEPTED", "EXPIRED"]) = status(invitation, *now), "The status.";
         user_id: Id(UserId::PREFIX) or null = invitation.accepted.map(|accepted| accepted.user_id),
             "The user (`usr_...`) that the invited person became.";

@@ -31,7 +31,6 @@ impl Keyring {
 #[cfg(test)]
 mod tests {
     use super::super::keyring::fixed_keyring;
-    use super::*;
 
     #[test]
     fn a_value_opens_for_its_kind_and_owner_as_long_as_no_bit_of_it_changes() {

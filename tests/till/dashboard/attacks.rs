@@ -116,7 +116,7 @@ fn over_plain_http_nobody_signs_in_but_on_the_same_machine() {
     assert_eq!(at(&server, &seat, "till.internal:8080"), (false, 403));
     assert_eq!(at(&server, &seat, "localhost:8080"), (true, 303));
     assert_eq!(at(&server, &seat, "[::1]:8080"), (true, 303));
-    let (server, shop) = Start::new().with("TILL_PUBLIC_URL", "https://pay.example").server_with_shop();
+    let (server, shop) = Start::default().with("TILL_PUBLIC_URL", "https://pay.example").server_with_shop();
     shop.call("invite-user", &json!({ "email": "ada@shop.example" })).ok();
     let path = super::seat::invitation_path(&shop);
     let page = text(&Visitor::of(&server).send("GET", &path, &[("Host", "pay.example")], ""), 200);
@@ -127,7 +127,7 @@ fn over_plain_http_nobody_signs_in_but_on_the_same_machine() {
 fn credentials_are_in_no_log_and_not_readable_on_disk() {
     let directory = tempfile::TempDir::new().expect("a temporary directory can be made");
     let record = directory.path().join("log");
-    let (mut server, shop) = Start::new().with("TILL_LOG_FILTER", "trace").recording(&record).server_with_shop();
+    let (mut server, shop) = Start::default().with("TILL_LOG_FILTER", "trace").recording(&record).server_with_shop();
     let (seat, visitor) = Seat::owner(&server, &shop);
     let link = super::seat::path_of(&seat.reset_path(&shop).replacen('/', "http://till/", 1));
     let secret = link.rsplit('/').next().expect("a segment").to_owned();

@@ -18,12 +18,12 @@ fn a_member_signs_in_within_five_seconds_beside_200_addresses_that_guess() {
     let (ends, visitor) = (AtomicBool::new(false), Visitor::of(&server));
     std::thread::scope(|scope| {
         for last in 20..20 + GUESSERS {
-            let (seat, ends, server) = (&seat, &ends, &server);
+            let (path, email, ends, server) = (seat.path(), seat.email.clone(), &ends, &server);
             scope.spawn(move || {
                 let guesser = Visitor::of(server).from(last);
                 while !ends.load(Ordering::Relaxed) {
-                    let fields = [("email", &*seat.email), ("password", "guess"), ("code", "1")];
-                    if guesser.post(&seat.path(), &fields).status == 429 {
+                    let fields = [("email", &*email), ("password", "guess"), ("code", "1")];
+                    if guesser.post(&path, &fields).status == 429 {
                         return;
                     }
                 }

@@ -48,7 +48,9 @@ impl Visitor {
     pub(super) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> RawAnswer {
         let cookie = self.cookie.borrow().clone();
         let cookie = cookie.as_deref().map(|cookie| ("Cookie", cookie));
-        let headers: Vec<_> = headers.iter().copied().chain(cookie).collect();
+        let has_host = headers.iter().any(|(name, _)| *name == "Host");
+        let host = self.origin.split_once("://").map(|(_, host)| ("Host", host)).filter(|_| !has_host);
+        let headers: Vec<_> = headers.iter().copied().chain(cookie).chain(host).collect();
         let answer = self.wire.receive(method, path, &headers, body.as_bytes());
         if let Some(set) = answer.header("set-cookie") {
             let pair = set.split(';').next().unwrap_or_default();

@@ -89,7 +89,7 @@ fn removal_another_role_and_new_credentials_end_all_sessions_at_once() {
 
 #[test]
 fn an_idle_session_ends_and_use_renews_it() {
-    let (server, shop) = Start::new().with("TILL_DASHBOARD_IDLE_SECONDS", "3").server_with_shop();
+    let (server, shop) = Start::default().with("TILL_DASHBOARD_IDLE_SECONDS", "3").server_with_shop();
     let (_, visitor) = Seat::owner(&server, &shop);
     for _ in 0..4 {
         std::thread::sleep(std::time::Duration::from_millis(1_200));
