@@ -8,7 +8,8 @@ use till_protocol::declaration::Declaration;
 use till_protocol::dispatch::{IDEMPOTENCY_FIELD, PageDeclaration, PageReply};
 
 use super::joining::{Step, scanned};
-use super::session::{COOKIE, Member, WRONG_CODE, fault_of_code, form_key, signed_in};
+use super::session::{Member, WRONG_CODE, fault_of_code, form_key, signed_in};
+use super::sign_in::COOKIE;
 use crate::endpoints::pages::{
     CHANGE_PASSWORD, DRAFT_AUTHENTICATOR, END_SESSIONS, RENEW_RECOVERY_CODES, SET_AUTHENTICATOR,
 };

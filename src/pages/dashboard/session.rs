@@ -8,13 +8,10 @@ use till_protocol::api_error::{ApiError, Code};
 use till_protocol::dispatch::{PageDeclaration, PageReply};
 use url::form_urlencoded;
 
-use super::sign_in;
+use super::sign_in::{self, COOKIE};
 use crate::access::MerchantCaller;
 use crate::endpoints::pages::{FIND_MEMBER, USE_CODE};
 use crate::pages::answered::{AnsweredObject, Request, look_up};
-
-/// The cookie of the session of a member.
-pub(super) const COOKIE: &str = "__Host-till_session";
 
 /// A member who is signed in.
 #[derive(Debug, Clone)]

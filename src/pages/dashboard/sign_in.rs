@@ -6,10 +6,12 @@ use till_domain::ids::MerchantId;
 use till_protocol::api_error::{ApiError, Code};
 use till_protocol::dispatch::PageReply;
 
-use super::session::COOKIE;
 use crate::endpoints::pages::SIGN_IN;
 use crate::pages::answered::Request;
 use crate::pages::style;
+
+/// The cookie of the session of a member.
+pub(super) const COOKIE: &str = "__Host-till_session";
 
 /// The name in query and form of the page to go on to, below the first page of the dashboard.
 pub(super) const TO: &str = "to";
