@@ -27,7 +27,7 @@ pub(super) struct Member {
 /// # Errors
 /// A refusal of the calls.
 pub(super) async fn signed_in(request: &Request) -> Result<Result<Member, PageReply>, ApiError> {
-    let is_first = request.path().trim_end_matches('/').rsplit('/').next() == Some(request.text(0));
+    let is_first = request.path().split('/').filter(|segment| !segment.is_empty()).count() == 2;
     if is_first && request.form().is_some() {
         return sign_in::posted(request).await.map(Err);
     }

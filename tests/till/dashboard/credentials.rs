@@ -149,3 +149,32 @@ fn a_repeated_reset_under_an_idempotency_key_is_the_same_address() {
     text(&visitor.get(&path(&first)), 404);
     text(&visitor.get(&path(&second)), 200);
 }
+
+#[test]
+fn the_operator_resets_credentials_by_call_and_by_command() {
+    let (server, shop) = Server::with_shop();
+    let user_id = shop.join("ada@shop.example");
+    let body = json!({ "merchant_id": shop.merchant_id, "user_id": user_id });
+    let path = server.admin("reset-user-credentials", &body).ok();
+    let path = path.as_str().expect("a path").to_owned();
+    text(&Visitor::of(&server).get(&path), 200);
+    let options = ["user", "reset-credentials", "--merchant-id", &shop.merchant_id, "--user-id", &user_id];
+    let output = server.command().args(options).output().expect("the binary can be started");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed: Value = serde_json::from_str(&printed).unwrap_or_else(|_| json!(printed.trim()));
+    text(&Visitor::of(&server).get(printed.as_str().expect("a path")), 200);
+    text(&Visitor::of(&server).get(&path), 404);
+}
+
+#[test]
+fn a_session_of_a_merchant_with_a_test_clock_goes_by_the_servers_clock() {
+    let (server, shop) =
+        Server::with(|server| server.shop_with(json!({ "name": "Shop", "currency": "THB", "test_clock": true })));
+    let (seat, visitor) = Seat::owner(&server, &shop);
+    let path = seat.reset_path(&shop);
+    let advance = json!({ "merchant_id": shop.merchant_id, "to": step_now() * 30 + 2 * 86_400 });
+    server.admin("advance-clock", &advance).ok();
+    assert!(visitor.is_signed_in(&shop));
+    text(&visitor.get(&path), 410);
+    seat.signed_in(&server);
+}

@@ -192,7 +192,7 @@ pub(super) fn code_at(secret: &[u8], step: u64) -> String {
     format!("{:06}", (u32::from_be_bytes(bytes) & 0x7fff_ffff) % 1_000_000)
 }
 
-fn from_base32(text: &str) -> Vec<u8> {
+pub(super) fn from_base32(text: &str) -> Vec<u8> {
     let value = |character| "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".find(character).expect("base32") as u64;
     let groups: Vec<char> = text.chars().collect();
     let bits = |group: &[char]| group.iter().fold(0_u64, |bits, character| bits << 5 | value(*character));

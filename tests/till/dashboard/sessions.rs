@@ -125,3 +125,43 @@ fn a_session_outlives_the_server() {
     visitor.cookie.replace(cookie);
     assert!(visitor.is_signed_in(&shop));
 }
+
+#[test]
+fn a_member_changes_password_authenticator_and_recovery_codes() {
+    let (server, shop) = Server::with_shop();
+    let (seat, visitor) = Seat::owner(&server, &shop);
+    let other = seat.signed_in(&server);
+    let path = format!("{}/account", seat.path());
+    let another = "a-blue-kettle-beside-the-door-77";
+    let fields = [("step", "password"), ("password", another), ("repeated", another)];
+    text(&visitor.post(&path, &[&fields[..], &[("code", "000000")]].concat()), 400);
+    let changed = visitor.post(&path, &[&fields[..], &[("code", seat.fresh_code())]].concat());
+    assert_eq!(changed.status, 303, "{changed:?}");
+    assert!(visitor.is_signed_in(&shop) && !other.is_signed_in(&shop));
+    text(&seat.sign_in_with(&Visitor::of(&server), seat.fresh_code()), 400);
+    let sign_in = |code: &str| {
+        let fields = [("email", &*seat.email), ("password", another), ("code", code)];
+        Visitor::of(&server).post(&seat.path(), &fields).status
+    };
+    assert_eq!(sign_in(seat.fresh_code()), 303);
+
+    let scan = text(&visitor.post(&path, &[("step", "authenticator"), ("code", seat.fresh_code())]), 200);
+    let secret = super::seat::from_base32(super::seat::between(&scan, "this secret: <code>", "</code>"));
+    let code = code_at(&secret, step_now());
+    let fields = [("step", "code"), ("draft", &*super::seat::hidden(&scan, "draft")), ("code", &code)];
+    assert_eq!(visitor.post(&path, &fields).status, 303);
+    assert_eq!(
+        (sign_in(&code_at(&seat.secret, step_now() + 1)), sign_in(&code_at(&secret, step_now() + 1))),
+        (400, 303)
+    );
+
+    let old = seat.fresh_code();
+    let shown = text(&visitor.post(&path, &[("step", "recovery"), ("code", seat.fresh_code())]), 200);
+    let new = super::seat::between(&shown, "<li><code>", "<").to_owned();
+    assert!(visitor.is_signed_in(&shop));
+    assert_eq!((sign_in(old), sign_in(&new)), (400, 303));
+
+    let everywhere = visitor.post(&path, &[("step", "everywhere")]);
+    assert_eq!((everywhere.status, everywhere.header("location")), (303, Some(&*seat.path())));
+    assert!(!visitor.is_signed_in(&shop));
+}
