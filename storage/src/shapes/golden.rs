@@ -12,7 +12,7 @@ use till_domain::ids::IdPosition;
 use till_domain::time::Millis;
 
 use super::acquirer::AcquirerRefV1;
-use super::activity::{ActivityObjectV1, ActorV1};
+use super::activity::{ActivityObjectV1, ActorV1, SeatChangeV1, SignInCodeV1};
 use super::codec::{self, Decode};
 use super::customer::CustomerRefV1;
 use super::drawn::{Draw, Drawn};
@@ -167,7 +167,7 @@ macro_rules! check_all_variants {
 fn every_variant_is_the_bytes_that_format_1_wrote_and_every_line_is_checked_by_a_test() {
     let variants = check_all_variants!(
         AcquirerRefV1 ActivityObjectV1 ActorV1 CallerV1 CauseV1 CustomerRefV1 EffectKindV1 InstrumentV1
-        SubscriptionV1 WebhookObjectV1
+        SeatChangeV1 SignInCodeV1 SubscriptionV1 WebhookObjectV1
     );
     let kinds = EventV1::VARIANTS.len() + AnswerV1::VARIANTS.len() + 2 * TableKind::ALL.len() + 1; // And the state.
     let others = 2; // No events, a payment without a customer.
