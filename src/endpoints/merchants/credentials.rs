@@ -22,8 +22,8 @@ pub(in crate::endpoints) const RESET_USER: Required<UserId> =
     id::<UserId>().required("The user (`usr_...`).").with_name("user_id");
 
 /// The description of the call in both interfaces.
-pub(in crate::endpoints) const RESET_DOCS: &str = "The address can be used once within 24 hours, and replaces one that was answered before. Until then the user \
-        signs in as before. Till sends no e-mail.";
+pub(in crate::endpoints) const RESET_DOCS: &str = "The address can be used once within 24 hours, and replaces one \
+    that was answered before. Until then the user signs in as before. Till sends no e-mail.";
 
 static RESET_USER_CREDENTIALS: Declaration = Declaration {
     name: "reset-user-credentials",
