@@ -16,6 +16,7 @@ pub(super) fn pages() -> Vec<Arc<dyn BrowserPage<MerchantCaller>>> {
     vec![
         session_page(&joining::INVITATION, "invitation", joining::open),
         session_page(&joining::CREDENTIALS, "credentials", joining::open),
+        session_page(&session::FIRST, (), session::first),
         session_page(&account::ACCOUNT, (), account::open),
         session_page(&session::SIGN_OUT, (), session::sign_out),
     ]

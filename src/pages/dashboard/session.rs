@@ -92,6 +92,15 @@ pub(super) fn form_key() -> String {
     format!("{:032x}", u128::from_be_bytes(random))
 }
 
+pub(super) static FIRST: PageDeclaration = PageDeclaration { pattern: "/dashboard/{merchant_id}", has_form: true };
+
+/// The first page of a dashboard: the sign-in, and a member's own account.
+pub(super) async fn first((): (), request: Request) -> Result<PageReply, ApiError> {
+    let signed_in = signed_in(&request).await?;
+    Ok(signed_in
+        .map_or_else(|reply| reply, |_| PageReply::see_other(format!("/dashboard/{}/account", request.text(0)))))
+}
+
 pub(super) static SIGN_OUT: PageDeclaration =
     PageDeclaration { pattern: "/dashboard/{merchant_id}/sign-out", has_form: true };
 
