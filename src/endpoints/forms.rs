@@ -80,7 +80,7 @@ pub(super) const fn whole_number<const LEAST: u64, const MOST: u64>(example: u64
 pub(super) const fn time(example: u64) -> Field<Millis> {
     let limits = Some((0, SECONDS_MAX));
     Field {
-        value_type: ValueType::Integer(Integer { is_time: true, limits, example: Some(example) }),
+        value_type: ValueType::Integer(Integer { is_time: true, limits, example: Some(example), ..Integer::ANY }),
         parse: |value| {
             let seconds = field::integer(0..=SECONDS_MAX)(value);
             let seconds =

@@ -68,6 +68,8 @@ pub enum TextKind {
 pub struct Integer {
     /// True when it is a time, in Unix seconds.
     pub is_time: bool,
+    /// True when it is an amount, in minor units.
+    pub is_amount: bool,
     /// The minimum and the maximum.
     pub limits: Option<(u64, u64)>,
     /// An example within the limits.
@@ -106,10 +108,12 @@ impl ValueType {
     /// A string without declared limits, for answers.
     pub const STRING: ValueType = ValueType::Text(Text::PLAIN);
     /// A whole number without declared limits, for answers.
-    pub const INTEGER: ValueType = ValueType::Integer(Integer { is_time: false, limits: None, example: None });
+    pub const INTEGER: ValueType = ValueType::Integer(Integer::ANY);
+    /// Minor units of a currency in an answer.
+    pub const MINOR_UNITS: ValueType = ValueType::Integer(Integer { is_amount: true, ..Integer::ANY });
     /// Unix seconds in an answer.
     pub const TIMESTAMP: ValueType =
-        ValueType::Integer(Integer { is_time: true, limits: None, example: Some(1_767_225_600) });
+        ValueType::Integer(Integer { is_time: true, example: Some(1_767_225_600), ..Integer::ANY });
     /// Minor units of a currency in a request: a string of digits or an integer.
     pub const AMOUNT: ValueType = ValueType::Amount;
     /// `true` or `false`.
@@ -134,7 +138,7 @@ impl ValueType {
     /// A whole number within limits.
     #[must_use]
     pub const fn integer(least: u64, most: u64, example: u64) -> ValueType {
-        ValueType::Integer(Integer { is_time: false, limits: Some((least, most)), example: Some(example) })
+        ValueType::Integer(Integer { limits: Some((least, most)), example: Some(example), ..Integer::ANY })
     }
 
     /// The allowed words, when the type is a list of words.
@@ -214,6 +218,11 @@ impl ValueType {
             | ValueType::Any => serde_json::from_str(written).expect("an example is written as JSON"),
         }
     }
+}
+
+impl Integer {
+    /// Any whole number.
+    pub const ANY: Integer = Integer { is_time: false, is_amount: false, limits: None, example: None };
 }
 
 impl Text {

@@ -39,7 +39,7 @@ object! {
         external_id: STRING or null = payment.external_id,
             "The merchant's own identifier of the payment.", such_as("order-1001");
         status: words_of(PaymentStatus) = payment.status, "The status.", such_as("SUCCESSFUL");
-        amount: INTEGER = payment.money.amount, "The amount in minor units.", such_as("10000");
+        amount: MINOR_UNITS = payment.money.amount, "The amount in minor units.", such_as("10000");
         currency: STRING = payment.money.currency, "The ISO 4217 code.", such_as("THB");
         payment_method: type(PAYMENT_METHOD_WORDS) = payment.instrument.method(), "The payment method.";
         failure_code: words_of(FailureCode) or null = payment.failure.as_ref().map(|failure| failure.code),

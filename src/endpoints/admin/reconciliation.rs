@@ -33,9 +33,9 @@ object! {
     /// What both sides have alike.
     COMPARED "compared" as ComparedShape of (compared: Compared) {
         captures: INTEGER = compared.captures, "The number of captures.", such_as("120");
-        captured_amount: INTEGER = compared.captured_minor, "Their sum in minor units.", such_as("1200000");
+        captured_amount: MINOR_UNITS = compared.captured_minor, "Their sum in minor units.", such_as("1200000");
         refunds: INTEGER = compared.refunds, "The number of refunds and reversals.", such_as("3");
-        refunded_amount: INTEGER = compared.refunded_minor, "Their sum in minor units.", such_as("30000");
+        refunded_amount: MINOR_UNITS = compared.refunded_minor, "Their sum in minor units.", such_as("30000");
     }
 }
 
@@ -50,8 +50,8 @@ object! {
             "The acquirer's own id of what moved the money, or of the payment that it does not list.",
             such_as("ch_EXAMPLE");
         type: STRING or null = difference.word, "The acquirer's word for what it lists.", such_as("charge");
-        amount: INTEGER or null = difference.amount_minor, "The amount by Till in minor units.", such_as("10000");
-        acquirer_amount: INTEGER or null = difference.acquirer_amount_minor,
+        amount: MINOR_UNITS or null = difference.amount_minor, "The amount by Till in minor units.", such_as("10000");
+        acquirer_amount: MINOR_UNITS or null = difference.acquirer_amount_minor,
             "The amount by the acquirer in minor units; negative when it takes from the balance.", such_as("10000");
         currency: STRING = difference.currency,
             "The ISO 4217 code: the acquirer's, for what it lists.", such_as("THB");
@@ -67,7 +67,7 @@ object! {
             "Captures and refunds that are no differences yet: their calls are open, or they are of the last 15 \
              minutes.",
             such_as("0");
-        acquirer_fees: INTEGER = found.acquirer_fees_minor, "The acquirer's fees in minor units.", such_as("43800");
+        acquirer_fees: MINOR_UNITS = found.acquirer_fees_minor, "The acquirer's fees in minor units.", such_as("43800");
         count: INTEGER = found.count(), "The number of all differences.", such_as("1");
         differences: Array(&ValueType::Object(&DIFFERENCE)) =
             found.differences.iter().map(DifferenceShape::new).collect::<Vec<_>>(), "The first 1,000 of them.";

@@ -13,9 +13,9 @@ object! {
     /// A balance in the currency of the account.
     BALANCE "balance" as BalanceShape of (currency: Currency, totals: BalanceTotals) {
         currency: STRING = currency, "The ISO 4217 code of the merchant's account.", such_as("THB");
-        available: INTEGER = totals.available_minor(),
+        available: MINOR_UNITS = totals.available_minor(),
             "The amount that can be paid out now, in minor units; may be negative.", such_as("4989410");
-        pending: INTEGER = totals.pending_minor(), "The amount that settles later, in minor units.", such_as("0");
+        pending: MINOR_UNITS = totals.pending_minor(), "The amount that settles later, in minor units.", such_as("0");
     }
 }
 

@@ -131,7 +131,7 @@ object! {
         checkout_id: STRING = shown.reference(), "The last segment of the path, by which calls name the checkout.";
         is_suspended: BOOLEAN = shown.profile.suspended, "True while the merchant takes no payments.";
         locale: words_of(Locale) or null = shown.offered.checkout.locale, "The language that the shop chose.";
-        amount: INTEGER = shown.offered.checkout.money.amount, "The amount in minor units.";
+        amount: MINOR_UNITS = shown.offered.checkout.money.amount, "The amount in minor units.";
         currency: STRING = shown.offered.checkout.money.currency, "The ISO 4217 code.";
         lines: Array(&ValueType::Object(&CHECKOUT_LINE)) =
             shown.offered.checkout.lines.iter().map(LineShape::new).collect::<Vec<_>>(), "The lines of the order.";

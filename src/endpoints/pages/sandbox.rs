@@ -31,7 +31,7 @@ object! {
     /// A customer whom the sandbox asks to act.
     SHOWN_ACTION "shown_action" as ShownShape<'a> of (shown: &'a Shown) {
         merchant_name: STRING = shown.merchant, "The name of the shop.";
-        amount: INTEGER = shown.action.money.amount, "The amount in minor units.";
+        amount: MINOR_UNITS = shown.action.money.amount, "The amount in minor units.";
         currency: STRING = shown.action.money.currency, "The ISO 4217 code.";
         path: STRING = shown.action.path(), "The path of the page, which a restored book may have changed.";
         return_path: STRING = shown.action.return_path, "The path to which the customer comes back.";

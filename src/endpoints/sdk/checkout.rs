@@ -44,7 +44,7 @@ object! {
         checkout_id: Id(CheckoutId::PREFIX) = offered.checkout.id, "The checkout's id (`chk_...`).";
         status: words_of(CheckoutStatus) = offered.checkout.status_at(*now), "The status.";
         merchant_name: STRING = caller.profile.name, "The merchant's name.", such_as("Shop");
-        amount: INTEGER = offered.checkout.money.amount, "The amount in minor units.", such_as("10000");
+        amount: MINOR_UNITS = offered.checkout.money.amount, "The amount in minor units.", such_as("10000");
         currency: STRING = offered.checkout.money.currency, "The ISO 4217 code.", such_as("THB");
         lines: Array(&ValueType::Object(&CHECKOUT_LINE)) = lines(&offered.checkout),
             "The lines of the order; empty without.";

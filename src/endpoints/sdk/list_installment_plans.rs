@@ -41,10 +41,10 @@ object! {
         interest_rate: STRING or null = terms.interest_rate,
             "The interest that the customer pays, in percent a month; null where the merchant pays it.",
                 such_as("1.00");
-        monthly_amount: INTEGER or null = terms.cost.map(|cost| cost.monthly_minor),
+        monthly_amount: MINOR_UNITS or null = terms.cost.map(|cost| cost.monthly_minor),
             "What the customer pays each month, in minor units and rounded up, where the amount is known.",
                 such_as("3434");
-        total_amount: INTEGER or null = terms.cost.map(|cost| cost.total_minor),
+        total_amount: MINOR_UNITS or null = terms.cost.map(|cost| cost.total_minor),
             "What the customer pays in all, in minor units, where the amount is known.", such_as("10300");
     }
 }

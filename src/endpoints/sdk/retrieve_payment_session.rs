@@ -23,7 +23,7 @@ object! {
         payment_session_id: Id(SessionId::PREFIX) = session.id, "The session's id (`pse_...`).";
         status: words(&["ACTIVE", "USED", "EXPIRED"]) = status(session, *now),
             "The status: it can be used while it is ACTIVE.";
-        amount: INTEGER = session.money.amount, "The amount to pay, in minor units.", such_as("10000");
+        amount: MINOR_UNITS = session.money.amount, "The amount to pay, in minor units.", such_as("10000");
         currency: STRING = session.money.currency, "The ISO 4217 code.", such_as("THB");
         payment_method: type(PAYMENT_METHOD_WORDS) = session.instrument.method(), "The payment method.";
         payment_method_display_name: STRING = session.instrument.display_name(),

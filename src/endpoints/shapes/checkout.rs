@@ -19,7 +19,7 @@ object! {
         external_id: STRING or null = checkout.external_id, "The merchant's own reference.", such_as("order-1001");
         installation_id: Id(InstallationId::PREFIX) = checkout.installation_id, "The installation that pays it.";
         status: words_of(CheckoutStatus) = checkout.status, "The status.";
-        amount: INTEGER = checkout.money.amount, "The amount in minor units.", such_as("10000");
+        amount: MINOR_UNITS = checkout.money.amount, "The amount in minor units.", such_as("10000");
         currency: STRING = checkout.money.currency, "The ISO 4217 code.", such_as("THB");
         payment_methods: Array(&PAYMENT_METHOD_WORDS) = checkout.methods,
             "The methods that the customer chooses among, as far as they are enabled.";
@@ -54,7 +54,7 @@ object! {
     /// A line of an order.
     pub(in crate::endpoints) CHECKOUT_LINE "checkout_line" as LineShape<'a> of (line: &'a CheckoutLine) {
         name: STRING = line.name, "The name that the customer reads.", such_as("Tea");
-        amount: INTEGER = line.amount_minor,
+        amount: MINOR_UNITS = line.amount_minor,
             "The amount of one, in minor units; negative for a discount.", such_as("5000");
         quantity: INTEGER = line.quantity, "The number of them.", such_as("2");
     }

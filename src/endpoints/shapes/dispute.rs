@@ -15,7 +15,7 @@ object! {
             "The merchant's own reference of that payment.", such_as("order-1001");
         status: words_of(DisputeStatus) = dispute.status, "Its status.", such_as("OPEN");
         reason: STRING or null = dispute.reason, "The reason that the provider gives.", such_as("fraudulent");
-        amount: INTEGER = dispute.money.amount, "The amount in dispute, in minor units.", such_as("10000");
+        amount: MINOR_UNITS = dispute.money.amount, "The amount in dispute, in minor units.", such_as("10000");
         currency: STRING = dispute.money.currency, "The ISO 4217 code.", such_as("THB");
         evidence: STRING or null = dispute.evidence, "The evidence that the merchant gave.";
         evidence_due_at: TIMESTAMP = dispute.evidence_due_at,

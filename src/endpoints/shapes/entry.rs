@@ -24,7 +24,7 @@ object! {
             "The transaction (`txn_...`) that contains it.";
         direction: words_of(Direction) = entry.direction, "The side of the ledger.", such_as("CREDIT");
         type: words_of(EntryType) = entry.entry_type, "The purpose.", such_as("PAYMENT");
-        amount: INTEGER = entry.amount, "The amount in minor units; always positive.", such_as("10000");
+        amount: MINOR_UNITS = entry.amount, "The amount in minor units; always positive.", such_as("10000");
         currency: STRING = entry.currency, "The ISO 4217 code.", such_as("THB");
         status: words_of(EntryStatus) = entry.status, "The present status.", such_as("EFFECTIVE");
         payment_id: Id(PaymentId::PREFIX) or null = entry.cause.payment_id(),

@@ -22,7 +22,7 @@ object! {
         dispute_id: Id(DisputeId::PREFIX) or null, "The dispute that it is about.";
         payout_id: Id(PayoutId::PREFIX) or null, "The payout that it is about.";
         checkout_id: Id(CheckoutId::PREFIX) or null, "The checkout that it is about, or that the payment belongs to.";
-        amount: INTEGER or null, "The amount of the object that it is about, in minor units.", such_as("10000");
+        amount: MINOR_UNITS or null, "The amount of the object that it is about, in minor units.", such_as("10000");
         currency: STRING or null, "The ISO 4217 code.", such_as("THB");
         created_at: TIMESTAMP, "The time at which it happened.";
         delivered_at: TIMESTAMP or null, "The time at which it was sent; null in answers of the API.";

@@ -13,7 +13,7 @@ object! {
         name: STRING = key.name, "The name.", such_as("Bookkeeping");
         display: STRING = key.display, "Its first characters, by which a person recognizes it.", such_as("sk_EXAMP");
         role_id: words_of(Role) = key.role, "What it may do.";
-        refund_limit: INTEGER or null = key.refund_limit,
+        refund_limit: MINOR_UNITS or null = key.refund_limit,
             "The largest amount that it may give back in one call, in minor units; null without a limit and without \
                 the role SUPPORT.", such_as("null");
         api_version: STRING = key.api_version, "The version of the API that it is pinned to.", such_as("2025-04-01");

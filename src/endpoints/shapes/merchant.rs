@@ -65,7 +65,7 @@ object! {
             "True when a payment can be authorized without being captured.";
         fee_basis_points: INTEGER = integration.fee.basis_points,
             "Hundredths of a percent of the captured amount.", such_as("290");
-        fee_fixed: INTEGER = integration.fee.fixed_minor, "Added to that, in minor units.", such_as("300");
+        fee_fixed: MINOR_UNITS = integration.fee.fixed_minor, "Added to that, in minor units.", such_as("300");
     }
 }
 

@@ -37,17 +37,17 @@ object! {
                 next one.", such_as("order-1001");
         payment_session_id: Id(SessionId::PREFIX) = payment.session_id, "The session that it was made from.";
         status: words_of(PaymentStatus) = payment.status, "The status.", such_as("SUCCESSFUL");
-        amount: INTEGER = payment.money.amount, "The amount in minor units.", such_as("10000");
+        amount: MINOR_UNITS = payment.money.amount, "The amount in minor units.", such_as("10000");
         currency: STRING = payment.money.currency, "The ISO 4217 code.", such_as("THB");
         payment_method: type(PAYMENT_METHOD_WORDS) = payment.instrument.method(), "The payment method.";
         payment_method_display_name: STRING = payment.instrument.display_name(),
             "The name of the payment method for a person.", such_as("Visa 4242");
         capture: words_of(CaptureMode) = payment.capture_mode, "The choice to capture it on authorization.";
-        amount_captured: INTEGER = payment.capture.map_or(0, |capture| capture.amount_minor),
+        amount_captured: MINOR_UNITS = payment.capture.map_or(0, |capture| capture.amount_minor),
             "The captured amount in minor units.", such_as("10000");
-        amount_refunded: INTEGER = payment.refunded_minor,
+        amount_refunded: MINOR_UNITS = payment.refunded_minor,
             "The amount that is refunded or being refunded, in minor units.", such_as("0");
-        amount_charged_back: INTEGER = payment.charged_back_minor,
+        amount_charged_back: MINOR_UNITS = payment.charged_back_minor,
             "The amount that was charged back, in minor units.", such_as("0");
         operation: Object(&OPERATION) or null = payment.operation.as_ref().map(OperationShape::new),
             "The capture, void or reversal that the acquirer has not answered yet.";
@@ -178,7 +178,7 @@ fn version(authentication: &Authentication, acquirer: AcquirerRef) -> Option<Aut
 object! {
     /// An approval that came too late.
     LATE_SUCCESS "payment_late_success" as LateSuccessShape of (late: LateSuccess, amount: AmountMinor) {
-        amount: INTEGER = amount, "The amount in minor units.", such_as("10000");
+        amount: MINOR_UNITS = amount, "The amount in minor units.", such_as("10000");
         received_at: TIMESTAMP = late.received_at, "The time at which the approval was recorded.";
         returned_at: TIMESTAMP or null = late.returned_at,
             "The time at which the acquirer confirmed that the money is back.";
@@ -189,7 +189,7 @@ object! {
     /// An operation that is open.
     OPERATION "payment_operation" as OperationShape<'a> of (operation: &'a Operation) {
         kind: words_of(OperationKind) = operation.kind, "The kind of operation.";
-        amount: INTEGER = operation.amount, "The amount in minor units.", such_as("10000");
+        amount: MINOR_UNITS = operation.amount, "The amount in minor units.", such_as("10000");
         requested_at: TIMESTAMP = operation.requested_at, "The time of the request.";
     }
 }
@@ -229,7 +229,7 @@ object! {
     /// A cost of a capture.
     FEE "fee" as FeeShape of (of: EntryType, amount: u64, currency: Currency) {
         type: words(&FEE_TYPES) = of, "The purpose.";
-        amount: INTEGER = amount, "The amount in minor units.", such_as("590");
+        amount: MINOR_UNITS = amount, "The amount in minor units.", such_as("590");
         currency: STRING = currency, "The ISO 4217 code.", such_as("THB");
     }
 }

@@ -12,7 +12,7 @@ object! {
         payout_id: Id(PayoutId::PREFIX) = payout.id, "The payout's id (`pyo_...`).";
         external_id: STRING or null = payout.external_id, "The merchant's own reference.", such_as("payout-1001");
         status: words_of(PayoutStatus) = payout.status, "The status.", such_as("SUCCESSFUL");
-        amount: INTEGER = payout.money.amount, "The amount that is paid out, in minor units.", such_as("10000");
+        amount: MINOR_UNITS = payout.money.amount, "The amount that is paid out, in minor units.", such_as("10000");
         currency: STRING = payout.money.currency, "The ISO 4217 code.", such_as("THB");
         description: STRING or null = payout.description, "The merchant's description.";
         failure_code: words_of(FailureCode) or null = payout.failure.as_ref().map(|failure| failure.code),

@@ -13,7 +13,7 @@ object! {
         external_id: STRING or null = refund.external_id, "The merchant's own reference.", such_as("refund-1001");
         payment_id: Id(PaymentId::PREFIX) = refund.payment_id, "The payment whose money is paid back.";
         status: words_of(RefundStatus) = refund.status, "The status.", such_as("SUCCESSFUL");
-        amount: INTEGER = refund.money.amount, "The amount that is paid back, in minor units.", such_as("4000");
+        amount: MINOR_UNITS = refund.money.amount, "The amount that is paid back, in minor units.", such_as("4000");
         currency: STRING = refund.money.currency, "The ISO 4217 code.", such_as("THB");
         full: BOOLEAN = refund.is_full, "True when it alone refunds the whole payment.", such_as("false");
         reason: STRING or null = refund.reason, "The reason of the refund.", such_as("The lamp arrived broken.");

@@ -13,15 +13,15 @@ object! {
         month: STRING = statement.month,
             "The month in the merchant's time zone, such as `2026-11`.", such_as("2025-12");
         currency: STRING = statement.currency, "The ISO 4217 code.", such_as("THB");
-        opening_balance: INTEGER = statement.opening_minor,
+        opening_balance: MINOR_UNITS = statement.opening_minor,
             "The balance at the beginning of the month, in minor units: the closing balance of the month before. \
              May be negative.",
             such_as("0");
-        credits: INTEGER = statement.entries.total_minor(Direction::Credit),
+        credits: MINOR_UNITS = statement.entries.total_minor(Direction::Credit),
             "Credits that became effective in the month, in minor units.", such_as("5010000");
-        debits: INTEGER = statement.entries.total_minor(Direction::Debit),
+        debits: MINOR_UNITS = statement.entries.total_minor(Direction::Debit),
             "Debits that became effective in the month, in minor units.", such_as("20590");
-        closing_balance: INTEGER = statement.closing_minor(),
+        closing_balance: MINOR_UNITS = statement.closing_minor(),
             "Opening balance and credits less debits, in minor units. May be negative.", such_as("4989410");
         entry_count: INTEGER = statement.entries.count(), "Entries that became effective in the month.", such_as("4");
         closed_at: TIMESTAMP = statement.closed_at, "The time at which the month was closed.";

@@ -14,7 +14,7 @@ object! {
         user_id: Id(UserId::PREFIX) = user.id, "The user's id (`usr_...`).";
         email: EMAIL = user.email, "The user's address.";
         role_id: words_of(Role) = user.role, "What the user may do.";
-        refund_limit: INTEGER or null = user.refund_limit,
+        refund_limit: MINOR_UNITS or null = user.refund_limit,
             "The largest amount that the user may give back in one call, in minor units; null without a limit and \
                 without the role SUPPORT.", such_as("null");
         invitation_id: Id(InvitationId::PREFIX) = user.invitation_id, "The invitation (`ivt_...`) that was accepted.";

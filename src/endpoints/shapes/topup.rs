@@ -15,7 +15,7 @@ object! {
         topup_id: Id(TopupId::PREFIX) = topup.id, "The top-up's id (`tup_...`).";
         external_id: STRING or null = topup.external_id, "The operator's own reference.", such_as("wire-1001");
         status: words(&[SUCCESSFUL]) = SUCCESSFUL, "A top-up is recorded once its money has arrived.";
-        amount: INTEGER = topup.amount, "The amount that was added, in minor units.", such_as("5000000");
+        amount: MINOR_UNITS = topup.amount, "The amount that was added, in minor units.", such_as("5000000");
         currency: STRING = currency, "The ISO 4217 code.", such_as("THB");
         created_at: TIMESTAMP = topup.created_at, "The time at which it was added.";
     }
