@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::form_urlencoded;
 
@@ -177,6 +178,11 @@ impl PostedForm {
         let mut values = self.0.iter().filter(|field| field.name == name).map(PostedField::value);
         values.next().filter(|_| values.next().is_none())
     }
+
+    /// The names and values of all fields.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|field| (field.name.as_str(), field.value()))
+    }
 }
 
 /// A request for a page that has passed every check before those of the page itself.
@@ -269,10 +275,24 @@ impl<C: AuthenticatedCaller> BrowserRequest<C> {
         caller: Option<C>,
         arguments: &Value,
     ) -> Result<Value, ApiError> {
+        self.call_for(declaration, caller, arguments).await
+    }
+
+    /// The same, and reads of the answer what a type has.
+    ///
+    /// # Errors
+    /// As [`BrowserRequest::call`].
+    pub async fn call_for<T: DeserializeOwned>(
+        &self,
+        declaration: &'static Declaration,
+        caller: Option<C>,
+        arguments: &Value,
+    ) -> Result<T, ApiError> {
         let form = self.form.as_ref().filter(|_| self.cookies.are_known());
         let key =
             form.filter(|_| declaration.flags.takes_idempotency_key).and_then(|form| form.single(IDEMPOTENCY_FIELD));
-        self.calls.call(declaration, caller, &self.origin, arguments, idempotency_key::of_text(key)).await
+        let json = self.calls.call(declaration, caller, &self.origin, arguments, idempotency_key::of_text(key)).await?;
+        serde_json::from_str(&json).map_err(|_| ApiError::unhandled())
     }
 }
 
@@ -286,6 +306,7 @@ mod tests {
         assert_eq!(form("a=1+2%2F&b=").single("a"), Some("1 2/"));
         assert_eq!((form("%61%62=1=2&").single("ab"), form("&&=1&a").single("a")), (Some("1=2"), Some("")));
         assert_eq!((form("b=").single("b"), form("a=1&a=1").single("a"), form("").single("a")), (Some(""), None, None));
+        assert_eq!(form("a=1&b=%32&a=").fields().collect::<Vec<_>>(), [("a", "1"), ("b", "2"), ("a", "")]);
         assert_eq!(PostedForm::read(b"a=\xff"), None);
     }
 

@@ -41,7 +41,7 @@ pub(super) struct PageCalls<C> {
 }
 
 impl<C: AuthenticatedCaller> PageCalls<C> {
-    /// Makes a call, and reads its answer. A look-up that takes long goes on in the worker pool, as for every caller.
+    /// Makes a call, and answers its JSON. A look-up that takes long goes on in the worker pool, as for every caller.
     pub(super) async fn call(
         &self,
         declaration: &'static Declaration,
@@ -49,7 +49,7 @@ impl<C: AuthenticatedCaller> PageCalls<C> {
         origin: &str,
         arguments: &Value,
         idempotency_key: Result<Option<String>, Fault>,
-    ) -> Result<Value, ApiError> {
+    ) -> Result<String, ApiError> {
         let function = self.functions.get(&(declaration.package, declaration.name)).ok_or_else(ApiError::unhandled)?;
         caller.as_ref().map_or(Ok(()), |caller| function.judge(caller))?;
         let mut bytes = BodyBytes::empty(&self.budget, declaration);
@@ -62,7 +62,7 @@ impl<C: AuthenticatedCaller> PageCalls<C> {
             (answered, _) => answered?,
         };
         let Answer::Json { json, .. } = answered else { return Err(ApiError::unhandled()) };
-        serde_json::from_str(&json).map_err(|_| ApiError::unhandled())
+        Ok(json)
     }
 
     async fn on_worker_pool(&self, call: CheckedCall<C>) -> Result<Answer, ApiError> {
