@@ -335,7 +335,7 @@ tables! {
     /// Answers kept for repeated calls.
     Answers: IdempotencyScope => StoredAnswer;
     /// The team.
-    Users: UserId => User, for lists;
+    Users: UserId => User;
     /// Invitations to the team, accepted and expired ones too.
     Invitations: InvitationId => Invitation;
     /// The plan; there is a row once one was selected.
