@@ -39,6 +39,8 @@ const ENTRIES: &[Entry] = &[
     ("bytes of a page's query", "8 KiB", "protocol/src/dispatch/page_judgement.rs", "QUERY_BYTES_MAX", KIB),
     ("bytes of all headers", "8 KiB", "protocol/src/dispatch/page_judgement.rs", "HEAD_BYTES_MAX", KIB),
     ("fields of a form", "64 |", "protocol/src/dispatch/page.rs", "FORM_FIELDS_MAX", 1),
+    ("payments of an export", "100 pages", "src/pages/dashboard/files.rs", "EXPORT_PAGES_MAX", 1),
+    ("payments of an export", "16 MiB", "src/pages/dashboard/files.rs", "EXPORT_BYTES_MAX", MIB),
     ("wrong attempts", "10 of", "src/seats/attempts.rs", "OF_NAME_MAX", 1),
     ("wrong attempts", "50 of", "src/seats/attempts.rs", "OF_ADDRESS_MAX", 1),
     ("counts of wrong attempts", "65,536", "src/seats/attempts.rs", "COUNTS_MAX", 1),

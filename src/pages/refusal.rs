@@ -16,15 +16,23 @@ struct RefusalPage<'a> {
 
 /// The page of a refusal. It names no shop.
 pub(super) fn page(error: &ApiError, request_id: &RequestId) -> String {
-    let (title, text) = words(error.code());
+    let (title, text) = match error.details() {
+        Some(_) if error.code() == Code::Forbidden => ROLE,
+        _ => words(error.code()),
+    };
     let page = RefusalPage { title, text, request_id: request_id.as_str() };
     page.render().expect("a template into a text cannot fail")
 }
 
+/// The words for what the role of a member does not allow.
+const ROLE: (&str, &str) = ("You may not see this page", "Your role does not allow it. Ask an owner of the team.");
+
 /// The title of the page, and what to do.
 fn words(code: Code) -> (&'static str, &'static str) {
     match code {
-        Code::NotFound | Code::UnknownEndpoint => ("Page not found", "Check the address, or go back to the shop."),
+        Code::NotFound | Code::UnknownEndpoint => {
+            ("Page not found", "Check the address, or go back to where you came from.")
+        }
         Code::InvalidState => (
             "This page has expired",
             "Nothing was changed by opening it. Go back to the shop to see how the payment went.",

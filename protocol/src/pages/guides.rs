@@ -37,7 +37,7 @@ macro_rules! guide {
 }
 
 /// All of them, in the order in which pages list them.
-static GUIDES: [Guide; 17] = [
+static GUIDES: [Guide; 18] = [
     guide!("operations", "Operations", "docs/operations.md", is_internal: true),
     guide!("settings", "Settings", "docs/settings.md", is_internal: true),
     guide!("refused-starts", "Refused starts", "docs/refused-starts.md", is_internal: true),
@@ -49,6 +49,7 @@ static GUIDES: [Guide; 17] = [
     guide!("export", "Export", "docs/export.md", is_internal: true),
     guide!("limits", "Limits", "docs/limits.md", is_internal: true),
     guide!("build-a-shop", "Build a shop", "docs/build-a-shop.md", is_internal: false),
+    guide!("dashboard", "The dashboard", "docs/dashboard.md", is_internal: false),
     guide!("till-js", "Till.mount", "docs/till-js.md", is_internal: false),
     guide!("a-shops-month", "A shop's month", "docs/a-shops-month.md", is_internal: false),
     guide!("api", "The API", "docs/api.md", is_internal: false),

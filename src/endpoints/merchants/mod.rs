@@ -68,10 +68,13 @@ const ENDPOINTS: [MerchantEndpoints; 21] = [
 /// The requests that the server sends to merchants.
 pub(crate) static DELIVERED: [&DeliveryDeclaration; 1] = [&webhooks::DELIVERED_EVENT];
 
+/// The files of the endpoints of `/merchants`.
+pub(super) fn files() -> impl Iterator<Item = MerchantEndpoints> {
+    ENDPOINTS.into_iter().chain(webhooks::ENDPOINTS).chain(metadata::ENDPOINTS)
+}
+
 /// The functions of `/merchants`, with the service that they use.
 #[must_use]
 pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
-    let files: Vec<MerchantEndpoints> =
-        ENDPOINTS.into_iter().chain(webhooks::ENDPOINTS).chain(metadata::ENDPOINTS).collect();
-    endpoint::merchant_functions(&files, service)
+    endpoint::merchant_functions(&files().collect::<Vec<_>>(), service)
 }

@@ -3,6 +3,7 @@
 
 mod checkout;
 mod form;
+mod installations;
 mod returning;
 mod sandbox;
 mod seats;
@@ -18,9 +19,12 @@ pub(crate) use seats::{
 
 use std::sync::Arc;
 
+use till_domain::role::Act;
+use till_protocol::declaration::Declaration;
 use till_protocol::dispatch::Function;
 
-use super::endpoint::{self, Endpoints};
+use super::endpoint::{self, Endpoints, MerchantEndpoint};
+use super::merchants;
 use crate::access::MerchantCaller;
 use crate::service::Shared;
 
@@ -32,5 +36,14 @@ const ENDPOINTS: [Endpoints<MerchantCaller>; 7] = {
 /// The functions for pages, with the service that they use.
 #[must_use]
 pub(crate) fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
-    endpoint::functions(&ENDPOINTS, service)
+    let mut functions = endpoint::functions(&ENDPOINTS, service);
+    functions.extend(endpoint::merchant_functions(&[installations::ENDPOINTS], service));
+    functions
+}
+
+/// The declaration of the call of this name that a member makes, and what the member does by it.
+pub(crate) fn declared(name: &str) -> Option<(&'static Declaration, Act)> {
+    let endpoints = merchants::files().chain([installations::ENDPOINTS]).flatten();
+    let mut named = endpoints.filter(|MerchantEndpoint(_, declaration, _)| declaration.name == name);
+    named.next().map(|MerchantEndpoint(act, declaration, _)| (*declaration, *act))
 }

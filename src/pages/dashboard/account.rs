@@ -8,13 +8,14 @@ use till_protocol::declaration::Declaration;
 use till_protocol::dispatch::{IDEMPOTENCY_FIELD, PageDeclaration, PageReply};
 
 use super::joining::{Step, scanned};
-use super::session::{Member, WRONG_CODE, fault_of_code, form_key, signed_in};
+use super::page::{Page, Section};
+use super::session::{Member, WRONG_CODE, fault_of_code, form_key};
 use super::sign_in::COOKIE;
+use super::visit::Visit;
 use crate::endpoints::pages::{
     CHANGE_PASSWORD, DRAFT_AUTHENTICATOR, END_SESSIONS, RENEW_RECOVERY_CODES, SET_AUTHENTICATOR,
 };
 use crate::pages::answered::{AnsweredObject, Request};
-use crate::pages::style;
 
 pub(super) static ACCOUNT: PageDeclaration =
     PageDeclaration { pattern: "/dashboard/{merchant_id}/account", has_form: true };
@@ -25,7 +26,7 @@ const CHANGES: [(&str, &str); 3] =
 
 #[derive(Template)]
 #[template(path = "dashboard/account.html")]
-struct AccountPage<'a> {
+struct AccountPart<'a> {
     member: &'a Member,
     base: String,
     /// The change whose form is shown.
@@ -33,7 +34,6 @@ struct AccountPage<'a> {
     step: Option<Step>,
     /// What is wrong, with the field that it is about.
     fault: Option<(&'static str, String)>,
-    done: Option<&'static str>,
     key: String,
 }
 
@@ -45,15 +45,12 @@ struct Shown {
 }
 
 /// Shows the page, or does what its form says.
-pub(super) async fn open((): (), request: Request) -> Result<PageReply, ApiError> {
-    let member = match signed_in(&request).await? {
-        Ok(member) => member,
-        Err(reply) => return Ok(reply),
-    };
-    let base = format!("/dashboard/{}", request.text(0));
+pub(super) async fn open((): (), visit: Visit) -> Result<PageReply, ApiError> {
+    let Visit { request, member } = &visit;
+    let base = member.merchant.base.clone();
     let shown = match request.form() {
         None => Shown::default(),
-        Some(_) => match changed(&request, &member, &base).await? {
+        Some(_) => match changed(request, member, &base).await? {
             Ok(reply) => return Ok(reply),
             Err(shown) => shown,
         },
@@ -64,9 +61,11 @@ pub(super) async fn open((): (), request: Request) -> Result<PageReply, ApiError
     let done = named(request.query("done")).map(|(_, words)| words);
     let is_refused = shown.fault.is_some();
     let Shown { step, fault } = shown;
-    let page = AccountPage { member: &member, base, change: named(asked), step, fault, done, key: form_key() };
-    let reply = PageReply::html(page.render().expect("a template into a text cannot fail"));
-    Ok(if is_refused { reply.with_refusal(Code::InvalidArguments) } else { reply })
+    let part = AccountPart { member, base, change: named(asked), step, fault, key: form_key() };
+    let part = part.render().expect("a template into a text cannot fail");
+    let mut page = Page::new(&visit, "Account").with(Section::Part(part));
+    (page.done, page.refusal) = (done, is_refused.then_some(Code::InvalidArguments));
+    Ok(page.reply())
 }
 
 /// Does what a form says. The reply when that is all, else what the page shows next.

@@ -1,5 +1,6 @@
 //! The member who is signed in. The session is a sealed cookie, and nothing here knows what is in it.
 
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use till_domain::ids::{MerchantId, UserId};
 use till_domain::money::AmountMinor;
@@ -8,6 +9,7 @@ use till_protocol::api_error::{ApiError, Code};
 use till_protocol::dispatch::{PageDeclaration, PageReply};
 use url::form_urlencoded;
 
+use super::cell::Merchant;
 use super::sign_in::{self, COOKIE};
 use crate::access::MerchantCaller;
 use crate::endpoints::pages::{FIND_MEMBER, USE_CODE};
@@ -19,6 +21,7 @@ pub(super) struct Member {
     pub(super) caller: MerchantCaller,
     pub(super) email: String,
     pub(super) role: Role,
+    pub(super) merchant: Merchant,
 }
 
 /// The member who asks for a page, whose session goes on by that. Without one: the sign-in at the first page of a
@@ -56,7 +59,13 @@ fn read(request: &Request, found: &Value) -> Option<Member> {
     let role = found.word("role_id", &Role::ALL, Role::name)?;
     let refund_limit = found["refund_limit"].as_u64().and_then(AmountMinor::new);
     let caller = MerchantCaller::member(merchant_id, user_id, role, refund_limit);
-    Some(Member { caller, email: found.text("email").to_owned(), role })
+    let merchant = Merchant {
+        base: format!("/dashboard/{merchant_id}"),
+        name: found.text("merchant_name").to_owned(),
+        currency: found.text("currency").parse().ok()?,
+        zone: TimeZone::get(found.text("time_zone")).unwrap_or(TimeZone::UTC),
+    };
+    Some(Member { caller, email: found.text("email").to_owned(), role, merchant })
 }
 
 /// The address of the sign-in, which leads back to this page.
@@ -90,15 +99,6 @@ pub(super) fn form_key() -> String {
     let mut random = [0; 16];
     getrandom::fill(&mut random).expect("the operating system gives randomness once it is up");
     format!("{:032x}", u128::from_be_bytes(random))
-}
-
-pub(super) static FIRST: PageDeclaration = PageDeclaration { pattern: "/dashboard/{merchant_id}", has_form: true };
-
-/// The first page of a dashboard: the sign-in, and a member's own account.
-pub(super) async fn first((): (), request: Request) -> Result<PageReply, ApiError> {
-    let signed_in = signed_in(&request).await?;
-    Ok(signed_in
-        .map_or_else(|reply| reply, |_| PageReply::see_other(format!("/dashboard/{}/account", request.text(0)))))
 }
 
 pub(super) static SIGN_OUT: PageDeclaration =

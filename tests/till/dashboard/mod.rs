@@ -3,5 +3,6 @@
 mod attacks;
 mod credentials;
 mod fairness;
+mod member_pages;
 mod seat;
 mod sessions;

@@ -3,7 +3,7 @@
 use serde_json::json;
 use till_domain::command::SeatCommand;
 use till_domain::ids::MerchantId;
-use till_domain::records::{Rows, Users};
+use till_domain::records::{Profiles, Rows, Single, Users};
 
 use super::members::{Given, SECRET_INTAKE, Seated, address, begin_session, declared, share, wrong};
 use crate::endpoints::prelude::*;
@@ -45,7 +45,9 @@ async fn find_member(service: Shared, call: Call<MerchantCaller>) -> Result<Repl
     let merchant_id: MerchantId = merchant_id.and_then(|id| id.parse().ok()).ok_or_else(over)?;
     let session = session.and_then(|session| service.seats().session(merchant_id, &session, service.now()));
     let session = session.ok_or_else(over)?;
-    let user = service.reader(merchant_id).await?.get::<Users>(session.user_id())?.ok_or_else(over)?;
+    let reader = service.reader(merchant_id).await?;
+    let user = reader.get::<Users>(session.user_id())?.ok_or_else(over)?;
+    let profile = reader.get::<Profiles>(Single)?.ok_or_else(over)?;
     if user.sessions_ended != session.number {
         return Err(over());
     }
@@ -55,6 +57,9 @@ async fn find_member(service: Shared, call: Call<MerchantCaller>) -> Result<Repl
         "email": user.email.as_str(),
         "role_id": user.role.name(),
         "refund_limit": user.refund_limit.map(|limit| limit.get()),
+        "merchant_name": profile.name.as_str(),
+        "currency": profile.currency.code(),
+        "time_zone": profile.time_zone.as_str(),
         "session": service.seats().cookie(merchant_id, session, service.now())?,
     })))
 }
