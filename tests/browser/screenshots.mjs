@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { CHALLENGED, DECLINED, act, heading, payBy, payByCard, radio, reaches, typeCard } from "./customer.mjs";
+import { Member } from "./member.mjs";
 import { openCheckout, openMounted } from "./mounted.mjs";
 import { Till } from "./server.mjs";
 import { launch } from "./stage.mjs";
@@ -79,6 +80,24 @@ const ELSEWHERE = [
   { name: "sandbox scan", open: (shop, page) => page.goto(`${shop.till.base}/sandbox/scan`) },
 ];
 
+/** Pages of the dashboard, by their paths below it; `{payment}` stands for a payment that was made before. */
+const DASHBOARD = Object.entries({
+  home: "", payments: "/payments", filtered: "/payments?amount=1..2", payment: "/payments/{payment}",
+  refund: "/payments/{payment}/refund", checkouts: "/checkouts", "new checkout": "/checkouts/new", customers: "/customers",
+  balance: "/balance", activity: "/activity", "empty payouts": "/payouts", "new payout": "/payouts/new", webhooks: "/webhooks",
+  "new webhook": "/webhooks/new", keys: "/keys", "new key": "/keys/new", team: "/team", plan: "/plan", account: "/account",
+}).map(([name, path]) => ({ name: `dashboard ${name}`, path }));
+
+/** The page of the address of an invitation, and those of its first member. */
+async function drawDashboard(shop, page, draw) {
+  const { page: [payment] } = await shop.call("list-payments", {});
+  const member = await Member.join(shop, page, "OWNER", { email: `owner-${Date.now()}@tea.example` });
+  for (const state of DASHBOARD) {
+    await member.goto(state.path.replace("{payment}", payment.payment_id));
+    await draw(state, "en");
+  }
+}
+
 const fileName = (state, lang, width, scheme) => `${state.name.replaceAll(" ", "-")}-${lang}-${width}-${scheme}.png`;
 
 async function take(browser, shop, width, colorScheme) {
@@ -98,6 +117,7 @@ async function take(browser, shop, width, colorScheme) {
       await draw(state, lang);
     }
   }
+  await drawDashboard(shop, page, draw);
   await context.close();
 }
 
@@ -109,17 +129,17 @@ function index() {
     return `<figure><figcaption>${words}</figcaption><a href="${file}"><img src="${file}" width="${width === 400 ? 200 : 480}" alt="${state.name}: ${words}" loading="lazy"></a></figure>`;
   };
   const section = (languages) => (state) => `<h2>${state.name}</h2>\n<div>${kinds(languages).map(picture(state)).join("\n")}</div>`;
-  const sections = [...STATES.map(section(LANGUAGES)), ...ELSEWHERE.map(section(["en"]))];
+  const sections = [...STATES.map(section(LANGUAGES)), ...[...ELSEWHERE, ...DASHBOARD].map(section(["en"]))];
   return `<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
-<title>States of the checkout</title>
+<title>Pages</title>
 <style>
 body { font: 14px sans-serif; margin: 24px; background: #888; }
 div { display: flex; flex-wrap: wrap; gap: 16px; align-items: flex-start; }
 figure { margin: 0; }
 </style>
-<h1>States of the checkout</h1>
+<h1>Pages</h1>
 ${sections.join("\n")}
 </html>
 `;

@@ -110,9 +110,10 @@ pub(super) static FORMS: [FormPage; 29] = forms! {
     "/keys" "{key_id}/rename" "update-key" "Rename key" "Rename key" "name" Null("revoked_at"), Back;
     "/keys" "{key_id}/revoke" "revoke-key" "Revoke key" "Revoke key" "" Null("revoked_at"), Back;
     "/team" "invite" "invite-user" "Invite member" "Send invitation" "email role_id refund_limit" Always, Back;
-    "/team" "{user_id}/role" "update-user" "Change role" "Change role" "role_id refund_limit" Always, Back;
-    "/team" "{user_id}/reset" "reset-user-credentials" "Reset credentials" "Reset credentials" "" Always, Answer;
-    "/team" "{user_id}/remove" "remove-user" "Remove member" "Remove member" "" Always, Back;
+    "/team" "{user_id}/role" "update-user" "Change role" "Change role" "role_id refund_limit" Null("expires_at"), Back;
+    "/team" "{user_id}/reset" "reset-user-credentials" "Reset credentials" "Reset credentials" ""
+        Null("expires_at"), Answer;
+    "/team" "{user_id}/remove" "remove-user" "Remove member" "Remove member" "" Null("expires_at"), Back;
     "/plan" "{plan_id}/select" "select-plan" "Select plan" "Select plan" "" Always, Back;
 };
 
@@ -133,14 +134,16 @@ impl FormPage {
         self.below().contains('{')
     }
 
-    /// True when it is offered for this object.
+    /// True when it is offered for this object, which has the ids of its address.
     pub(super) fn is_for(&self, object: &Value) -> bool {
-        match self.when {
+        let mut ids = self.below().split('/').filter_map(argument);
+        let is_met = match self.when {
             Always => true,
             True(name) => object.is(name),
             Null(name) => object[name].is_null(),
             Status(words) => words.split(' ').any(|word| word == object.text("status")),
-        }
+        };
+        is_met && ids.all(|name| !object.text(name).is_empty())
     }
 
     /// The arguments that its address has, in the order of the address.
@@ -158,4 +161,45 @@ impl FormPage {
 /// The name in braces.
 fn argument(segment: &'static str) -> Option<&'static str> {
     segment.strip_prefix('{')?.strip_suffix('}')
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn offered(of: &str, object: &Value) -> Vec<String> {
+        let forms = FORMS.iter().filter(|form| form.of.ends_with(of) && form.is_for(object));
+        forms.map(|form| form.path_below(object)).collect()
+    }
+
+    #[test]
+    fn a_form_is_offered_for_the_objects_that_permit_it() {
+        let payment = json!({ "payment_id": "pay_1", "capturable": true, "voidable": true, "refundable": false });
+        assert_eq!(offered("/payments/{payment_id}", &payment), ["capture", "void"]);
+        let webhook = |status| json!({ "webhook_id": "whe_1", "status": status });
+        assert!(offered("/webhooks/{webhook_id}", &webhook("CONNECTED")).contains(&"disconnect".to_owned()));
+        assert!(offered("/webhooks/{webhook_id}", &webhook("DISABLED")).contains(&"reconnect".to_owned()));
+        assert_eq!(offered("/keys", &json!({ "key_id": "key_1", "revoked_at": 1 })), ["new"]);
+    }
+
+    #[test]
+    fn a_form_of_a_row_is_offered_where_the_row_has_its_id() {
+        let user = json!({ "user_id": "usr_1" });
+        assert_eq!(offered("/team", &user), ["invite", "usr_1/role", "usr_1/reset", "usr_1/remove"]);
+        let invitation = json!({ "invitation_id": "ivt_1", "user_id": "usr_1", "expires_at": 1 });
+        assert_eq!(offered("/team", &invitation), ["invite"]);
+        let of_customer = offered("/customers/{contact_id}", &json!({ "payment_id": "pay_1" }));
+        assert_eq!(of_customer, ["change", "remove"]);
+    }
+
+    #[test]
+    fn a_form_leads_back_to_the_page_that_offers_it() {
+        let back = |call: &str, path| FORMS.iter().find(|form| form.call == call).map(|form| form.path_back(path));
+        assert_eq!(back("refund-payment", "/d/m/payments/p/refund"), Some("/d/m/payments/p"));
+        assert_eq!(back("revoke-key", "/d/m/keys/k/revoke"), Some("/d/m/keys"));
+        assert_eq!(back("forget-card", "/d/m/customers/c/cards/k/forget"), Some("/d/m/customers/c"));
+        assert_eq!(back("remove-contact", "/d/m/customers/c/remove"), Some("/d/m/customers"));
+    }
 }

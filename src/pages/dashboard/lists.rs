@@ -119,7 +119,7 @@ pub(super) static PARTS: [Part; 8] = parts! {
     "" "" "get-balance" "" "available pending";
     "/balance" "" "get-balance" "" "available pending";
     "/plan" "" "retrieve-current-plan" "" "name since";
-    "/team" "Invitations" "list-user-invitations" "" "email role_id refund_limit status url created_at expires_at";
+    "/team" "Invitations" "list-user-invitations" "" "email role_id status url created_at expires_at";
     "/checkouts/{checkout_id}" "Payments" "list-payments" "checkout_id"
         "payment_id status amount payment_method_display_name created_at";
     "/customers/{contact_id}" "Cards" "list-cards" "contact_id"

@@ -93,7 +93,9 @@ impl<'v> Page<'v> {
         let rest = path.strip_prefix(&member.merchant.base).unwrap_or_default();
         let is_here = |page: &str| rest == page || (!page.is_empty() && rest.starts_with(&format!("{page}/")));
         let path_of = |list: &ListPage| list.page.pattern.strip_prefix(HOME).unwrap_or_default();
-        let lists = LISTS.iter().filter(|list| may(list.call)).map(|list| (list.title, path_of(list)));
+        // Everybody may list the entries of one payment.
+        let judged = |list: &ListPage| if list.call == "balance-history" { "get-balance" } else { list.call };
+        let lists = LISTS.iter().filter(|list| may(judged(list))).map(|list| (list.title, path_of(list)));
         let pages = [("Home", "")].into_iter().chain(lists).chain([("Account", "/account")]);
         let link = |label: &str, page: &str| Link::new(label, format!("{}{page}", member.merchant.base));
         let navigation: Vec<_> = pages.map(|(label, page)| (link(label, page), is_here(page))).collect();
