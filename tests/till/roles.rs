@@ -14,8 +14,8 @@ const TABLE: [(&str, &str); 9] = [
     (
         "yes yes yes yes",
         "find-payment list-payments find-refund list-refunds list-refunds-by-payment find-dispute list-disputes \
-            find-checkout list-checkouts list-activity-logs list-entries-by-payment find-event find-contact list-contacts \
-            find-card list-cards list-users list-user-invitations",
+            find-checkout list-checkouts list-activity-logs list-entries-by-payment find-event find-contact \
+            list-contacts find-card list-cards list-users list-user-invitations",
     ),
     (
         "yes - - yes",

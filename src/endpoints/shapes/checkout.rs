@@ -14,8 +14,8 @@ object! {
     pub(in crate::endpoints) CHECKOUT "checkout" as CheckoutShape<'a> of (checkout: &'a Checkout, url: Option<String>) {
         checkout_id: Id(CheckoutId::PREFIX) = checkout.id, "The checkout's id (`chk_...`).";
         url: URL or null = url,
-            "The address to send the customer to. Whoever has it can pay; null unless the checkout is OPEN and the caller \
-                may start checkouts.";
+            "The address to send the customer to. Whoever has it can pay; null unless the checkout is OPEN and the \
+                caller may start checkouts.";
         external_id: STRING or null = checkout.external_id, "The merchant's own reference.", such_as("order-1001");
         installation_id: Id(InstallationId::PREFIX) = checkout.installation_id, "The installation that pays it.";
         status: words_of(CheckoutStatus) = checkout.status, "The status.";

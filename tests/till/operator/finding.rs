@@ -105,8 +105,8 @@ fn a_key_is_found_with_its_merchant_and_listed() {
     let prefix: String = made["key"].as_str().expect("a text").chars().take(8).collect();
     let terminal = json!({
         "merchant_id": second.merchant_id, "merchant_name": "Second", "key_id": made["key_id"], "name": "Terminal",
-        "prefix": prefix, "role_id": "OWNER", "refund_limit": null, "created_at": made["created_at"], "last_used_at": null, "expires_at": 4_102_444_800_u64,
-        "revoked_at": null,
+        "prefix": prefix, "role_id": "OWNER", "refund_limit": null, "created_at": made["created_at"],
+        "last_used_at": null, "expires_at": 4_102_444_800_u64, "revoked_at": null,
     });
     assert_eq!(found(&made["key_id"]), terminal);
     let used = found(&json!(second.key_id));

@@ -141,7 +141,8 @@ const ENDPOINTS_OF_MERCHANTS: &str = "
     initiate-payment-flow list-activity-logs balance-history find-payment get-balance available-api-versions
     add-to-metadata-set remove-from-metadata-set sync-metadata retrieve-metadata list-metadata delete-metadata
     list-payments find-contact generate-key list-keys find-key update-key revoke-key invite-user
-    accept-invitation update-user remove-user list-users list-user-invitations list-plans retrieve-current-plan select-plan";
+    accept-invitation update-user remove-user list-users list-user-invitations list-plans retrieve-current-plan
+    select-plan";
 
 const ENDPOINTS_OF_SDK: &str = "
     retrieve-installation-settings tokenize-card select-payment-method list-installment-plans
