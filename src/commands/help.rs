@@ -15,6 +15,7 @@ const GROUPS: [Group; 6] = [
         &[
             "merchant",
             "key",
+            "user",
             "installation",
             "payment",
             "payment-method",

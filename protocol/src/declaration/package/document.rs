@@ -239,12 +239,9 @@ mod tests {
             (&endpoint["arguments"][1]["type"], &endpoint["arguments"][1]["required"]),
             (&json!("string"), &json!(false))
         );
-        let codes: Vec<_> = (0..5).map(|index| endpoint["errors"][index]["code"].clone()).collect();
-        let expected = ["CONFLICT", "MERCHANT_SUSPENDED", "UNAUTHORIZED", "IDEMPOTENCY_KEY_REUSED"];
-        assert_eq!(
-            codes,
-            [json!(expected[0]), json!(expected[1]), json!(expected[2]), json!(expected[3]), Value::Null]
-        );
+        let codes: Vec<_> = (0..6).map(|index| endpoint["errors"][index]["code"].clone()).collect();
+        let expected = ["CONFLICT", "MERCHANT_SUSPENDED", "UNAUTHORIZED", "FORBIDDEN", "IDEMPOTENCY_KEY_REUSED"];
+        assert_eq!(codes, [&expected.map(Value::from)[..], &[Value::Null]].concat());
     }
 
     #[test]
@@ -265,7 +262,7 @@ mod tests {
         let endpoint = endpoint(&SELECT);
         let errors = endpoint["errors"].as_array().expect("an array");
         let codes: Vec<&Value> = errors.iter().map(|error| &error["code"]).collect();
-        assert_eq!(codes, ["IDEMPOTENCY_KEY_REUSED", "MERCHANT_SUSPENDED", "UNAUTHORIZED"]);
+        assert_eq!(codes, ["IDEMPOTENCY_KEY_REUSED", "MERCHANT_SUSPENDED", "UNAUTHORIZED", "FORBIDDEN"]);
         assert_eq!(errors[0]["docs"], "The card was another one.");
     }
 }
