@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::screen::{columns, money, text, time};
 
 /// An answer as a table.
-pub(super) type Table = fn(&Value) -> String;
+pub(super) type TextTable = fn(&Value) -> String;
 
 /// The table of a page of payments.
 pub(super) fn payments(page: &Value) -> String {

@@ -12,7 +12,7 @@ use till_protocol::declaration::{Argument, Declaration, ValueType};
 use super::accounts::accounts;
 use super::admin_client::AdminClient;
 use super::exit_code::ExitCode;
-use super::finding::{Table, keys_of_page, one_key, payments};
+use super::finding::{TextTable, keys_of_page, one_key, payments};
 use super::progress::{print, say};
 use crate::configuration::{Configuration, Secrets};
 use crate::endpoints::admin;
@@ -52,7 +52,8 @@ const RECONCILE: &str = "reconcile-acquirer";
 const RECONCILING_MAX: Duration = Duration::from_secs(86_400);
 
 /// Calls of which people are shown a table.
-const TABLES: [(&str, Table); 3] = [("find-payments", payments), ("find-key", one_key), ("list-keys", keys_of_page)];
+const TABLES: [(&str, TextTable); 3] =
+    [("find-payments", payments), ("find-key", one_key), ("list-keys", keys_of_page)];
 
 /// Calls whose first option may be given without its name.
 const BY_KEY: [&str; 2] = ["find-key", "revoke-key"];
@@ -88,7 +89,7 @@ pub(super) struct OperatorCall {
     body: Value,
     idempotency_key: Option<String>,
     /// The table that shows the answer to people; none when the answer is printed as it is.
-    table: Option<Table>,
+    table: Option<TextTable>,
 }
 
 /// The commands of one subject, with their verbs.
@@ -167,7 +168,7 @@ fn plain(docs: &str) -> String {
     docs.trim_end_matches('.').replace('`', "")
 }
 
-fn table(call: &str) -> Option<Table> {
+fn table(call: &str) -> Option<TextTable> {
     TABLES.iter().find(|(known, _)| *known == call).map(|(_, table)| *table)
 }
 

@@ -67,8 +67,8 @@ impl RawEndpoint for Notices {
 }
 
 /// The merchant of an account at whose address a notice came, with what the signature is checked by; none when there is
-/// no such account, or none with a secret for notices. Its rows need not be the newest: a notice that is refused for that
-/// comes again.
+/// no such account, or none with a secret for notices. Its rows need not be the newest: a notice that is refused for
+/// that comes again.
 fn recipient(id: AcquirerId, service: &Service) -> Result<Option<Recipient>, Unreadable> {
     let Some(merchant_id) = service.directory().get::<AcquirerDirectory>(id)? else { return Ok(None) };
     let rows = MerchantReader::new(merchant_id, Some(Arc::clone(service.keyring())), service.store());

@@ -59,8 +59,7 @@ mod tests {
         patterns(&root.join("src/pages"), &mut paths);
         assert!(paths.len() > ASSETS.len() + 8, "{paths:?}");
         let document = fs::read_to_string(root.join("docs/operations.md")).expect("readable");
-        let row =
-            document.lines().find(|line| line.contains("| browsers of customers: [pages](#pages-for-customers)"));
+        let row = document.lines().find(|line| line.contains("| browsers of customers: [pages](#pages-for-customers)"));
         let row = row.expect("the row of the pages");
         for path in paths {
             let first = path.split('/').nth(1).unwrap_or_default();

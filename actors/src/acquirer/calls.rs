@@ -59,8 +59,8 @@ pub trait Acquirer: Send + Sync + 'static {
     }
 
     /// Registers the receiver of late answers: an acquirer without accounts may send one by itself when a pending call
-    /// has ended, and may answer twice. An answer that cannot be sent may be dropped, since every pending call is looked
-    /// up.
+    /// has ended, and may answer twice. An answer that cannot be sent may be dropped, since every pending call is
+    /// looked up.
     fn send_late_answers(&self, _to: LateAnswers) {}
 }
 

@@ -22,8 +22,8 @@ pub trait Connector: Send + Sync + 'static {
     /// [`AcquirerUnavailable`](super::AcquirerUnavailable): the secret is refused, or there is no clear answer.
     fn check(&self, secret: Zeroizing<String>, mode: AccountMode) -> AcquirerAnswer<'static, String>;
 
-    /// An acquirer that calls in the name of an account, with its secret for calls. It is opened for each call, so it keeps
-    /// no connections of its own.
+    /// An acquirer that calls in the name of an account, with its secret for calls. It is opened for each call, so it
+    /// keeps no connections of its own.
     fn open(&self, account: &AcquirerAccount, secret: Zeroizing<String>) -> Arc<dyn Acquirer>;
 
     /// The name of the header, in lower case, with which notices are signed.

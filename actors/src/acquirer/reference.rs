@@ -35,7 +35,7 @@ pub enum PaymentStep {
 
 /// The name of one call to an acquirer. Displayed, it is the reference that the acquirer gets, of at most 64 bytes: the
 /// payment and the step, such as `pay_01h2e8kqvbfwea724h75qc655w/capture`, or the payout, such as
-/// `pyo_01h2e8kqvbfwea724h75qc655w/pay`. The same step of the same payment has the same one after any number of restarts.
+/// `pyo_01h2e8kqvbfwea724h75qc655w/pay`. The same step of the same payment has the same one after any restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamedCall {
     /// A step of a payment.

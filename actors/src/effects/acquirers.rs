@@ -20,7 +20,7 @@ const TRIAL_TIMEOUT: Duration = Duration::from_secs(10);
 const NO_CONNECTOR: &str = "there is no connector to it";
 
 /// An acquirer, with the mode of its account; or why it cannot be called.
-pub(super) type Opened = Result<(Arc<dyn Acquirer>, AccountMode), NoResult>;
+pub(super) type OpenedAcquirer = Result<(Arc<dyn Acquirer>, AccountMode), NoResult>;
 
 /// The acquirers that can be called.
 pub struct Acquirers {
@@ -62,7 +62,7 @@ impl Acquirers {
     }
 
     /// The acquirer of a payment or payout of the reader's merchant, and the mode of its account.
-    pub(crate) fn of<R: RowReader>(&self, acquirer: AcquirerRef, rows: &MerchantReader<R>) -> Opened {
+    pub(crate) fn of<R: RowReader>(&self, acquirer: AcquirerRef, rows: &MerchantReader<R>) -> OpenedAcquirer {
         let AcquirerRef::Account(name, id) = acquirer else {
             return Ok((Arc::clone(&self.sandbox), AccountMode::Test));
         };

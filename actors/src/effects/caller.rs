@@ -12,7 +12,7 @@ use till_domain::records::Unreadable;
 use till_domain::time::Millis;
 
 use super::account_lanes::{AccountLanes, LanePermit};
-use super::acquirers::{Acquirers, Opened};
+use super::acquirers::{Acquirers, OpenedAcquirer};
 use super::call_statistics::{CallStatistics, CountedAnswer, word_of};
 use super::calls::{CallSources, NoResult, plan};
 use super::times::{CallTimes, in_time};
@@ -44,7 +44,7 @@ pub(super) struct AskedAcquirer<'a> {
 }
 
 impl AcquirerCaller {
-    pub(super) fn acquirer(&self, merchant: MerchantId, of: AcquirerRef) -> Opened {
+    pub(super) fn acquirer(&self, merchant: MerchantId, of: AcquirerRef) -> OpenedAcquirer {
         self.acquirers.of(of, &self.sources.reader(merchant))
     }
 

@@ -189,7 +189,7 @@ impl HttpAnswer {
     }
 }
 
-/// A copy that is overwritten once nothing of the request is used any more. What a connection writes of its head is not.
+/// A copy that is overwritten once nothing of the request is used. What a connection writes of its head is not.
 fn zeroized(bytes: &[u8]) -> Bytes {
     Bytes::from_owner(Zeroizing::new(bytes.to_vec()))
 }

@@ -38,7 +38,7 @@ pub(crate) struct Api {
 }
 
 /// The fields of a request: names with values, nested by brackets.
-pub(crate) struct Form(Zeroizing<String>);
+pub(crate) struct FormBody(Zeroizing<String>);
 
 /// A request has no object as its answer.
 pub(crate) enum NoObject {
@@ -90,13 +90,13 @@ impl NoObject {
     }
 }
 
-impl Form {
-    pub(crate) fn new() -> Form {
-        Form(Zeroizing::new(String::with_capacity(FORM_BYTES)))
+impl FormBody {
+    pub(crate) fn new() -> FormBody {
+        FormBody(Zeroizing::new(String::with_capacity(FORM_BYTES)))
     }
 
     /// The form with one more field.
-    pub(crate) fn with(mut self, name: &str, value: &str) -> Form {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> FormBody {
         if !self.0.is_empty() {
             self.0.push('&');
         }
@@ -107,7 +107,7 @@ impl Form {
     }
 
     /// The form with one more field, when there is a value for it.
-    pub(crate) fn with_any(self, name: &str, value: Option<&str>) -> Form {
+    pub(crate) fn with_any(self, name: &str, value: Option<&str>) -> FormBody {
         match value {
             Some(value) => self.with(name, value),
             None => self,
@@ -146,7 +146,12 @@ impl Api {
     ///
     /// # Errors
     /// [`NoObject`]: [`NoObject::KeyIsUsed`] after all keys.
-    pub(crate) async fn make<T: DeserializeOwned>(&self, path: &str, form: &Form, key: &str) -> Result<T, NoObject> {
+    pub(crate) async fn make<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        form: &FormBody,
+        key: &str,
+    ) -> Result<T, NoObject> {
         for key in keys(key) {
             match self.call(path, Some(form), Some(&key)).await {
                 Err(NoObject::KeyIsUsed) => {}
@@ -163,7 +168,7 @@ impl Api {
     pub(crate) async fn call<T: DeserializeOwned>(
         &self,
         path: &str,
-        form: Option<&Form>,
+        form: Option<&FormBody>,
         key: Option<&str>,
     ) -> Result<T, NoObject> {
         let authorization = Zeroizing::new(format!("Bearer {}", self.secret.as_str()));

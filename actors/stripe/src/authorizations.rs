@@ -14,7 +14,7 @@ use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
 use till_domain::text::ActionAddress;
 
-use super::api::{Api, EXPAND, Form, INTENTS, NoObject};
+use super::api::{Api, EXPAND, FormBody, INTENTS, NoObject};
 use super::failures::request_failure;
 use super::objects::{CardPage, CardPageStatus, Expected, Intent, Named, ObjectId};
 use super::outcomes::{PENDING, authorization, carried_out, declined_for, page};
@@ -84,7 +84,7 @@ pub(crate) async fn act(api: &Api, request: &AuthorizeRequest) -> Result<CallAns
     if sought.is_at_page() {
         return Ok(asked_at(sought.prepared.page.clone()));
     }
-    let form = Form::new().with("return_url", &api.address_of(&request.return_path)).with(EXPAND, "latest_charge");
+    let form = FormBody::new().with("return_url", &api.address_of(&request.return_path)).with(EXPAND, "latest_charge");
     let form = match &request.instrument {
         Some(Instrument::PromptPay) => form
             .with("payment_method_data[type]", "promptpay")
@@ -181,10 +181,10 @@ fn asked_at(page: Option<ActionAddress>) -> CallAnswer {
 }
 
 /// The form of a page: cards only, in the currency of the payment, and one line.
-fn session_form(request: &AuthorizeRequest, locale: Option<Locale>, address: &str) -> Form {
+fn session_form(request: &AuthorizeRequest, locale: Option<Locale>, address: &str) -> FormBody {
     let payment = request.payment.to_string();
     let description = request.description.as_ref().map(|text| text.as_str());
-    let form = Form::new()
+    let form = FormBody::new()
         .with("mode", "payment")
         .with("allowed_payment_method_types[0]", "card")
         .with("adaptive_pricing[enabled]", "false")
@@ -202,8 +202,8 @@ fn session_form(request: &AuthorizeRequest, locale: Option<Locale>, address: &st
     with_references(with_references(form, "metadata", request), "payment_intent_data[metadata]", request)
 }
 
-fn intent_form(request: &AuthorizeRequest) -> Form {
-    let form = Form::new()
+fn intent_form(request: &AuthorizeRequest) -> FormBody {
+    let form = FormBody::new()
         .with("amount", &request.money.amount.get().to_string())
         .with("currency", &currency_of(request))
         .with_any("description", request.description.as_ref().map(|text| text.as_str()));
@@ -211,9 +211,9 @@ fn intent_form(request: &AuthorizeRequest) -> Form {
 }
 
 /// The form of a card's number; empty for another means of payment.
-fn card_form(instrument: &Instrument) -> Form {
-    let Instrument::Card { number, expiry, security_code, is_saved: _ } = instrument else { return Form::new() };
-    Form::new()
+fn card_form(instrument: &Instrument) -> FormBody {
+    let Instrument::Card { number, expiry, security_code, is_saved: _ } = instrument else { return FormBody::new() };
+    FormBody::new()
         .with("type", "card")
         .with("card[number]", number.expose_digits())
         .with("card[exp_month]", &expiry.month.to_string())
@@ -222,14 +222,14 @@ fn card_form(instrument: &Instrument) -> Form {
 }
 
 /// Only cards can be held: the intent's own member would leave out every other way of payment.
-fn with_capture(form: Form, capture: CaptureMode) -> Form {
+fn with_capture(form: FormBody, capture: CaptureMode) -> FormBody {
     match capture {
         CaptureMode::Manual => form.with("payment_method_options[card][capture_method]", "manual"),
         CaptureMode::Automatic => form,
     }
 }
 
-fn with_references(form: Form, member: &str, request: &AuthorizeRequest) -> Form {
+fn with_references(form: FormBody, member: &str, request: &AuthorizeRequest) -> FormBody {
     form.with(&format!("{member}[till_reference]"), &request.reference.to_string())
         .with(&format!("{member}[till_payment]"), &request.payment.to_string())
 }

@@ -2,7 +2,7 @@
 
 use till_actors::acquirer::{AcquirerUnavailable, CallAnswer, CallDone, CancelRequest, LookedUp};
 
-use super::api::{Api, EXPAND, Form, NoObject};
+use super::api::{Api, EXPAND, FormBody, NoObject};
 use super::authorizations::SoughtPayment;
 use super::objects::{CardPage, CardPageStatus, Expected, Intent, IntentStatus};
 use super::outcomes::{PENDING, authorization, carried_out};
@@ -31,10 +31,10 @@ fn sought<'a>(api: &'a Api, request: &'a CancelRequest) -> Option<SoughtPayment<
 async fn cancel(sought: &SoughtPayment<'_>, reason: &'static str) -> Result<LookedUp, NoObject> {
     let SoughtPayment { api, expected, .. } = sought;
     if sought.is_at_page() {
-        let form = Form::new().with(EXPAND, "payment_intent.latest_charge");
+        let form = FormBody::new().with(EXPAND, "payment_intent.latest_charge");
         return Ok(of_session(api.call(&sought.path("/expire"), Some(&form), None).await?, expected)?);
     }
-    let form = Form::new().with("cancellation_reason", reason).with(EXPAND, "latest_charge");
+    let form = FormBody::new().with("cancellation_reason", reason).with(EXPAND, "latest_charge");
     Ok(of_intent(api.call(&sought.path("/cancel"), Some(&form), None).await?, expected)?)
 }
 

@@ -5,7 +5,7 @@ use till_actors::acquirer::{
 };
 use till_domain::failure::FailureCode;
 
-use super::api::{Api, EXPAND, Form, INTENTS, NoObject, keys};
+use super::api::{Api, EXPAND, FormBody, INTENTS, NoObject, keys};
 use super::failures::with_word;
 use super::objects::{Expected, Intent, IntentStatus, Page, RefundObject, same};
 use super::outcomes::{PENDING, carried_out, declined_for};
@@ -35,7 +35,7 @@ impl<'a> FollowUpCall<'a> {
 
     /// Changes the hold of a payment.
     pub(crate) async fn change(&self) -> Result<CallAnswer, AcquirerUnavailable> {
-        let form = Form::new().with(EXPAND, "latest_charge");
+        let form = FormBody::new().with(EXPAND, "latest_charge");
         let (act, form) = if self.is_capture() {
             ("capture", form.with("amount_to_capture", &self.request.money.amount.get().to_string()))
         } else {
@@ -77,7 +77,7 @@ impl<'a> FollowUpCall<'a> {
     ///
     /// A key whose stored answer is a failure may be one that gave the money back: another is used after a look-up.
     pub(crate) async fn refund(&self) -> Result<CallAnswer, AcquirerUnavailable> {
-        let form = Form::new()
+        let form = FormBody::new()
             .with("payment_intent", &self.request.acquirer_reference)
             .with("amount", &self.request.money.amount.get().to_string())
             .with("metadata[till_reference]", &self.reference)

@@ -35,7 +35,7 @@ struct Sent {
 pub(super) async fn open(form: &'static FormPage, visit: Visit) -> Result<PageReply, ApiError> {
     let (declaration, act) = declared(form.call).ok_or_else(ApiError::unhandled)?;
     visit.member.caller.check(act)?;
-    let Some(posted) = visit.request.form() else { return shown(form, &visit, Sent::default()).await };
+    let Some(posted) = visit.request.form() else { return form_page(form, &visit, Sent::default()).await };
     let given = Given::of_form(posted);
     let (mut arguments, mut faults) = given.arguments(asked(form)?, visit.merchant());
     if faults.is_empty() && act.asks_for_code() {
@@ -43,7 +43,7 @@ pub(super) async fn open(form: &'static FormPage, visit: Visit) -> Result<PageRe
         faults.extend(fault.map(|fault| (CODE.to_owned(), fault)));
     }
     if !faults.is_empty() {
-        return shown(form, &visit, Sent { given, faults, error: None }).await;
+        return form_page(form, &visit, Sent { given, faults, error: None }).await;
     }
     for (place, name) in form.bound().enumerate() {
         arguments.insert(name.to_owned(), visit.request.text(place + 1).into());
@@ -52,9 +52,9 @@ pub(super) async fn open(form: &'static FormPage, visit: Visit) -> Result<PageRe
         arguments.insert(CURRENCY.to_owned(), visit.merchant().currency.code().into());
     }
     match visit.call(form.call, &arguments.into()).await {
-        Ok(answer) => Ok(done(form, &visit, declaration.returns, &answer)),
+        Ok(answer) => Ok(reply_to_success(form, &visit, declaration.returns, &answer)),
         Err(error) if error.code() == Code::Forbidden => Err(error),
-        Err(error) => shown(form, &visit, Sent { given, faults: faults_of(&error), error: Some(error) }).await,
+        Err(error) => form_page(form, &visit, Sent { given, faults: faults_of(&error), error: Some(error) }).await,
     }
 }
 
@@ -65,7 +65,7 @@ fn asked(form: &FormPage) -> Result<impl Iterator<Item = &'static Argument> + us
 }
 
 /// The form, with what was sent.
-async fn shown(form: &'static FormPage, visit: &Visit, mut sent: Sent) -> Result<PageReply, ApiError> {
+async fn form_page(form: &'static FormPage, visit: &Visit, mut sent: Sent) -> Result<PageReply, ApiError> {
     let (declaration, act) = declared(form.call).ok_or_else(ApiError::unhandled)?;
     let mut page = Page::new(visit, form.title);
     if let Some((call, object)) = subject(form, visit).await? {
@@ -118,7 +118,7 @@ async fn with_choices(field: Field, argument: &Argument, visit: &Visit) -> Resul
 }
 
 /// What follows when the call has succeeded.
-fn done(form: &'static FormPage, visit: &Visit, returns: Returns, answer: &Value) -> PageReply {
+fn reply_to_success(form: &'static FormPage, visit: &Visit, returns: Returns, answer: &Value) -> PageReply {
     let text = answer.as_str().unwrap_or_default();
     let mut back = form.path_back(visit.request.path()).to_owned();
     if form.after == After::Checkout {

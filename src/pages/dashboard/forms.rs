@@ -121,22 +121,22 @@ impl FormPage {
     /// The path below the page that offers it, with the ids of the object that it is about.
     pub(super) fn path_below(&self, object: &Value) -> String {
         let segments =
-            self.below().split('/').map(|segment| argument(segment).map_or(segment, |name| object.text(name)));
+            self.path().split('/').map(|segment| argument(segment).map_or(segment, |name| object.text(name)));
         segments.collect::<Vec<&str>>().join("/")
     }
 
-    fn below(&self) -> &'static str {
+    fn path(&self) -> &'static str {
         self.page.pattern.get(self.of.len() + 1..).unwrap_or_default()
     }
 
     /// True when it is offered beside each object of a list, and not for the page as a whole.
     pub(super) fn is_of_row(&self) -> bool {
-        self.below().contains('{')
+        self.path().contains('{')
     }
 
     /// True when it is offered for this object, which has the ids of its address.
     pub(super) fn is_for(&self, object: &Value) -> bool {
-        let mut ids = self.below().split('/').filter_map(argument);
+        let mut ids = self.path().split('/').filter_map(argument);
         let is_met = match self.when {
             Always => true,
             True(name) => object.is(name),
@@ -153,7 +153,7 @@ impl FormPage {
 
     /// The path to which it leads back, of its own.
     pub(super) fn path_back<'p>(&self, path: &'p str) -> &'p str {
-        let segments = self.below().split('/').count() + usize::from(self.after == List);
+        let segments = self.path().split('/').count() + usize::from(self.after == List);
         (0..segments).fold(path, |path, _| path.rsplit_once('/').map_or(path, |(above, _)| above))
     }
 }

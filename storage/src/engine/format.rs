@@ -3,7 +3,7 @@
 /// Format of keys and records. Its first two bytes name the formats of releases, which begin at 1: those of the
 /// development versions before 0.1.0, which are not read, have zeros there. A program refuses a store of another
 /// format.
-pub const FORMAT: u32 = u32::from_be_bytes([b'T', b'L', 0, 6]);
+pub const FORMAT: u32 = u32::from_be_bytes([b'T', b'L', 0, 7]);
 
 /// The number in a format.
 pub(super) const fn number(format: u32) -> u32 {

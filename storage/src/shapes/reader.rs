@@ -13,8 +13,7 @@ use crate::family::Family;
 use crate::rows::{RowReader, RowStore};
 use crate::vault::{
     AccountSecretOf, CardNumber, CardNumberOf, Credentials, Keyring, LookupKind, SealedError, SubjectId, SubjectKind,
-    VaultKey,
-    WebhookSecretBytes, WebhookSecretOf,
+    VaultKey, WebhookSecretBytes, WebhookSecretOf,
 };
 
 use super::codec::ShapeError;

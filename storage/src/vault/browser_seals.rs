@@ -1,8 +1,8 @@
 //! What a browser keeps for the server, sealed: cookies, and hidden values of forms. The browser can neither read nor
 //! change them, and the server need not keep them.
 //!
-//! Each has the shape in `sealed.rs`, under a key that is derived from the purpose key `address_secret` with the context
-//! below. Its associated data names its kind and owner, so that one of another kind or owner does not open.
+//! Each has the shape in `sealed.rs`, under a key that is derived from the purpose key `address_secret` with the
+//! context below. Its associated data names its kind and owner, so that one of another kind or owner does not open.
 
 use zeroize::Zeroizing;
 

@@ -15,7 +15,7 @@ use crate::harness::Server;
 const BY_NUMBER: (&str, &str) = ("347196052839162", "7391");
 const AT_PAGE: &str = "4539284617305521";
 const MINOR: u64 = 20_000;
-const PAGE_BYTES: u64 = 4_096;
+const PAGE_BYTES: usize = 4_096;
 /// Bytes that are read at once, at most.
 const PART_BYTES: u64 = 1 << 20;
 
@@ -35,15 +35,12 @@ fn memory_of(server: &Server) -> Option<Vec<String>> {
         let [begin, end] = [begin, end].map(|text| u64::from_str_radix(text, 16).expect("an address"));
         let mut at = begin;
         while at < end {
-            let next = (at + PAGE_BYTES..).step_by(PAGE_BYTES as usize);
-            let is_there = |page: u64| page < end && page - at < PART_BYTES && is_present(&pages, page);
-            let last = next.take_while(|page| is_there(*page)).last().unwrap_or(at);
-            if is_present(&pages, at) {
-                let mut bytes = vec![0; (last - at + PAGE_BYTES) as usize];
-                let read = memory.read_at(&mut bytes, at).unwrap_or(0); // The process may give it back meanwhile.
-                parts.push(String::from_utf8_lossy(&bytes[..read]).into_owned());
-            }
-            at = last + PAGE_BYTES;
+            let is_there = |page: &u64| page - at < PART_BYTES && is_present(&pages, *page);
+            let count = (at..end).step_by(PAGE_BYTES).take_while(is_there).count();
+            let mut bytes = vec![0; count * PAGE_BYTES];
+            let read = memory.read_at(&mut bytes, at).unwrap_or(0); // The process may give it back meanwhile.
+            parts.push(String::from_utf8_lossy(&bytes[..read]).into_owned());
+            at += (count.max(1) * PAGE_BYTES) as u64;
         }
     }
     Some(parts)
@@ -52,7 +49,7 @@ fn memory_of(server: &Server) -> Option<Vec<String>> {
 /// True for a page that is in memory: what was never written is not.
 fn is_present(pages: &File, address: u64) -> bool {
     let mut entry = [0; 8];
-    pages.read_exact_at(&mut entry, address / PAGE_BYTES * 8).expect("each page has an entry");
+    pages.read_exact_at(&mut entry, address / PAGE_BYTES as u64 * 8).expect("each page has an entry");
     u64::from_ne_bytes(entry) >> 63 == 1
 }
 

@@ -22,7 +22,7 @@ const INITIATIONS_FOR_A_SESSION: f64 = 1.25;
 
 /// A session, with the index of its merchant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Session {
+pub(super) struct OpenSession {
     pub(super) shop: usize,
     pub(super) id: [u8; SESSION_BYTES],
     pub(super) course: SessionCourse,
@@ -52,13 +52,13 @@ pub(super) struct AskingPayment {
 /// Sessions that are used once each, in the order of the merchants that were drawn.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    all: Vec<Session>,
+    all: Vec<OpenSession>,
     next: AtomicUsize,
 }
 
 impl Sessions {
     /// The next session.
-    pub(super) fn take(&self) -> Option<&Session> {
+    pub(super) fn take(&self) -> Option<&OpenSession> {
         self.all.get(self.next.fetch_add(1, Ordering::Relaxed))
     }
 
@@ -74,7 +74,7 @@ impl Sessions {
         let dice = RefCell::new(SeededDice::new(preparation.dice.number()));
         let make = async |lines: &mut Lines, shop: usize| {
             let (course, request) = draw_course(&stock.shops[shop], plan, &mut dice.borrow_mut());
-            anyhow::Ok(Session { shop, id: session_of(request, &mut lines.public).await?, course })
+            anyhow::Ok(OpenSession { shop, id: session_of(request, &mut lines.public).await?, course })
         };
         let all = supply.make(preparation, make).await?;
         Ok(Sessions { all, next: AtomicUsize::new(0) })

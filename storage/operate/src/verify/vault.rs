@@ -1,6 +1,6 @@
 //! Checks the vault. Every row must open under the key ring and belong to a merchant. Every card number must be that of
-//! a token, or of a card that is not forgotten; every customer's key must be that of a customer who exists, and credentials
-//! those of a member. Opened data is not kept.
+//! a token, or of a card that is not forgotten; every customer's key must be that of a customer who exists, and
+//! credentials those of a member. Opened data is not kept.
 
 use till_domain::ids::{CardId, CustomerId, MerchantId};
 use till_domain::records::{AnyKey, Cards, Rows};
