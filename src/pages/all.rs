@@ -6,13 +6,13 @@ use crate::access::MerchantCaller;
 use crate::endpoints::pages::functions;
 use crate::service::Shared;
 
-use super::{checkout, dashboard, refusal, returning, sandbox, style};
+use super::{checkout, dashboard, parts, refusal, returning, sandbox, style};
 
 /// The files that pages load.
 static ASSETS: [PageAsset; 8] = {
     let [page_style, icon] = style::ASSETS;
     let [checkout_style, checkout_script, mounted_script, frame_script, till_script] = checkout::ASSETS;
-    let dashboard_style = dashboard::STYLE_ASSET;
+    let dashboard_style = parts::assets::STYLE_ASSET;
     [page_style, icon, checkout_style, checkout_script, mounted_script, frame_script, till_script, dashboard_style]
 };
 

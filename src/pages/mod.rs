@@ -1,12 +1,13 @@
-//! Pages for customers' browsers. They hold no rules and know no rows: a page is a call, made inside the process in its
-//! caller's name, and shows the object that the call answers; its form makes a call, too. They are the feature `pages`
-//! of the binary.
+//! Pages for browsers of customers, and of members of a team. They hold no rules and know no rows: a
+//! page is a call, made inside the process in its caller's name, and shows the object that the call answers; its form
+//! makes a call, too. They are the feature `pages` of the binary.
 
 mod all;
 mod amount;
 mod answered;
 mod checkout;
 mod dashboard;
+mod parts;
 mod refusal;
 mod returning;
 mod sandbox;

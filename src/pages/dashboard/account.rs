@@ -8,14 +8,14 @@ use till_protocol::declaration::Declaration;
 use till_protocol::dispatch::{IDEMPOTENCY_FIELD, PageDeclaration, PageReply};
 
 use super::joining::{Step, scanned};
-use super::page::{Page, Section};
-use super::session::{Member, WRONG_CODE, fault_of_code, form_key};
+use super::seat::MemberVisit;
+use super::session::{Member, WRONG_CODE, fault_of_code};
 use super::sign_in::COOKIE;
-use super::visit::Visit;
 use crate::endpoints::pages::{
     CHANGE_PASSWORD, DRAFT_AUTHENTICATOR, END_SESSIONS, RENEW_RECOVERY_CODES, SET_AUTHENTICATOR,
 };
 use crate::pages::answered::{AnsweredObject, Request};
+use crate::pages::parts::{Page, Section, form_key};
 
 pub(super) static ACCOUNT: PageDeclaration =
     PageDeclaration { pattern: "/dashboard/{merchant_id}/account", has_form: true };
@@ -45,8 +45,8 @@ struct Shown {
 }
 
 /// Shows the page, or does what its form says.
-pub(super) async fn open((): (), visit: Visit) -> Result<PageReply, ApiError> {
-    let Visit { request, member } = &visit;
+pub(super) async fn open((): (), visit: MemberVisit) -> Result<PageReply, ApiError> {
+    let MemberVisit { request, seat: member, .. } = &visit;
     let base = member.merchant.base.clone();
     let shown = match request.form() {
         None => Shown::default(),

@@ -8,9 +8,10 @@ use till_protocol::dispatch::{BrowserPage, PageDeclaration, PageReply, session_p
 
 use super::forms::FORMS;
 use super::lists::{LISTS, OBJECTS};
-use super::visit::Visit;
-use super::{account, files, form, home, joining, list, payment, session};
+use super::seat::MemberVisit;
+use super::{account, files, home, joining, payment, session};
 use crate::access::MerchantCaller;
+use crate::pages::parts::{open_form, open_list, open_object};
 
 type Page = Arc<dyn BrowserPage<MerchantCaller>>;
 
@@ -25,9 +26,9 @@ pub(in crate::pages) fn pages() -> Vec<Page> {
         page(&files::PAYMENTS_FILE, (), files::export),
         page(&files::STATEMENT_FILE, (), files::statement),
     ];
-    pages.extend(FORMS.iter().map(|form| page(&form.page, form, form::open)));
-    pages.extend(LISTS.iter().map(|list| page(&list.page, list, list::open)));
-    pages.extend(OBJECTS.iter().map(|shown| page(&shown.page, shown, list::open_object)));
+    pages.extend(FORMS.iter().map(|form| page(&form.page, form, open_form)));
+    pages.extend(LISTS.iter().map(|list| page(&list.page, list, open_list)));
+    pages.extend(OBJECTS.iter().map(|shown| page(&shown.page, shown, open_object)));
     pages.push(page(&payment::PAYMENT, (), payment::open));
     pages
 }
@@ -36,12 +37,12 @@ pub(in crate::pages) fn pages() -> Vec<Page> {
 fn page<S, F, R>(declaration: &'static PageDeclaration, state: S, open: F) -> Page
 where
     S: Copy + Send + Sync + 'static,
-    F: Fn(S, Visit) -> R + Copy + Send + Sync + 'static,
+    F: Fn(S, MemberVisit) -> R + Copy + Send + Sync + 'static,
     R: Future<Output = Result<PageReply, ApiError>> + 'static,
 {
     session_page(declaration, state, move |state, request| async move {
-        match Visit::begin(request).await? {
-            Ok(visit) => open(state, visit).await,
+        match session::signed_in(&request).await? {
+            Ok(seat) => open(state, MemberVisit { request, seat, pattern: declaration.pattern }).await,
             Err(reply) => Ok(reply),
         }
     })

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use askama::Template;
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan};
 use serde::Deserialize;
 
-use super::cell::{Cell, Merchant};
-use super::table::{Table, number};
+use crate::pages::parts::{Cell, Merchant, Table, number};
 
 /// The lowest number of days that are drawn, so that a few of them are no walls, and the highest.
 const DAYS_MIN: i64 = 21;
@@ -35,6 +35,8 @@ struct Day {
 }
 
 /// A picture of days.
+#[derive(Template)]
+#[template(path = "dashboard/chart.html")]
 pub(super) struct Chart {
     pub(super) payments: usize,
     pub(super) since: Date,
@@ -58,6 +60,10 @@ impl Day {
 }
 
 impl Chart {
+    pub(super) fn markup(&self) -> String {
+        self.render().expect("a template into a text cannot fail")
+    }
+
     /// The picture of these payments. None without any.
     pub(super) fn of(payments: &[CountedPayment], merchant: &Merchant) -> Option<Chart> {
         let mut days: BTreeMap<Date, Day> = BTreeMap::new();

@@ -7,12 +7,10 @@ use till_protocol::api_error::{ApiError, Code};
 use till_protocol::dispatch::{PageDeclaration, PageReply};
 
 use super::forms::below;
-use super::given::Given;
-use super::page::Page;
-use super::table::Link;
-use super::visit::{Visit, declaration, object_of};
+use super::seat::MemberVisit;
 use crate::csv::{no_formula, quoted};
 use crate::pages::answered::AnsweredObject;
+use crate::pages::parts::{Given, Link, Page};
 
 pub(super) static PAYMENTS_FILE: PageDeclaration =
     PageDeclaration { pattern: below!("/payments.csv"), has_form: false };
@@ -28,12 +26,12 @@ const EXPORT_PER_PAGE: usize = 100;
 const EXPORT_BYTES_MAX: usize = 16 << 20;
 
 /// Answers the newest payments as CSV, by the filters of their list: a column for each member.
-pub(super) async fn export((): (), visit: Visit) -> Result<PageReply, ApiError> {
+pub(super) async fn export((): (), visit: MemberVisit) -> Result<PageReply, ApiError> {
     let given = Given::of_query(visit.request.whole_query());
-    let (mut arguments, _) = given.arguments(declaration("list-payments")?.arguments.iter(), visit.merchant());
+    let (mut arguments, _) = given.arguments(visit.declaration("list-payments")?.arguments.iter(), visit.merchant());
     arguments.retain(|name, _| name != "after" && name != "before");
     arguments.insert("per_page".to_owned(), EXPORT_PER_PAGE.into());
-    let members = object_of("list-payments")?.attributes;
+    let members = visit.object_of("list-payments")?.attributes;
     let mut text = members.iter().map(|member| member.name).collect::<Vec<_>>().join(",") + "\r\n";
     let mut next = Value::Object(arguments);
     for _ in 0..EXPORT_PAGES_MAX {
@@ -56,7 +54,7 @@ pub(super) async fn export((): (), visit: Visit) -> Result<PageReply, ApiError> 
 }
 
 /// Answers the document of a statement. One of several parts has a page that leads to each of them.
-pub(super) async fn statement((): (), visit: Visit) -> Result<PageReply, ApiError> {
+pub(super) async fn statement((): (), visit: MemberVisit) -> Result<PageReply, ApiError> {
     let unknown = || ApiError::new(Code::NotFound, "There is no such file.");
     let (id, format) = visit.request.text(1).split_once('.').ok_or_else(unknown)?;
     let part = visit.request.query("part").and_then(|part| part.parse::<u32>().ok());

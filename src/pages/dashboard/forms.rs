@@ -1,56 +1,8 @@
-//! The forms: which call each makes, for which of its arguments it asks, and when it is offered.
+//! The forms of the dashboard: which call each makes, for which of its arguments it asks, and when it is offered.
 
-use serde_json::Value;
-use till_protocol::dispatch::PageDeclaration;
-
-use crate::pages::answered::AnsweredObject;
-
-/// A page with a form, by which a member does one thing.
-#[derive(Debug)]
-pub(super) struct FormPage {
-    /// Texts in braces are arguments of the call.
-    pub(super) page: PageDeclaration,
-    /// The pattern of the page that offers it, to which it leads back.
-    pub(super) of: &'static str,
-    /// The name of its call.
-    pub(super) call: &'static str,
-    /// The words of the link, and the heading.
-    pub(super) title: &'static str,
-    pub(super) button: &'static str,
-    /// The arguments that it asks for, with spaces between them.
-    pub(super) fields: &'static str,
-    /// The objects for which it is offered.
-    when: When,
-    /// What follows.
-    pub(super) after: After,
-}
-
-/// The objects for which a form is offered.
-#[derive(Debug)]
-enum When {
-    Always,
-    /// Those of which this is true.
-    True(&'static str),
-    /// Those of which this is null.
-    Null(&'static str),
-    /// Those with one of these statuses, with spaces between them.
-    Status(&'static str),
-}
-
-/// What follows when a form's call has succeeded.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum After {
-    /// The page that offered it.
-    Back,
-    /// The list that this page's object was in.
-    List,
-    /// A page with what was answered, which is not shown again.
-    Answer,
-    /// The page of the checkout at the answered address.
-    Checkout,
-}
-use After::{Answer, Back, Checkout, List};
-use When::{Always, Null, Status, True};
+use crate::pages::parts::After::{Answer, Back, List, Made};
+use crate::pages::parts::When::{Always, Null, Status, True};
+use crate::pages::parts::{FormPage, forms};
 
 /// The pattern of a page, by what stands below the first one.
 macro_rules! below {
@@ -61,19 +13,8 @@ macro_rules! below {
 
 pub(super) use below;
 
-/// Forms: the page that offers them, the path below it, the call, link, button, arguments, when, and what follows.
-macro_rules! forms {
-    ($($of:literal $act:literal $call:literal $title:literal $button:literal $fields:literal
-        $when:expr, $after:expr;)+) => {
-        [$(FormPage {
-            page: PageDeclaration { pattern: below!($of, "/", $act), has_form: true },
-            of: below!($of), call: $call, title: $title, button: $button, fields: $fields, when: $when, after: $after,
-        }),+]
-    };
-}
-
 /// All forms.
-pub(super) static FORMS: [FormPage; 29] = forms! {
+pub(super) static FORMS: [FormPage; 29] = forms! { "/dashboard/{merchant_id}";
     "/payments/{payment_id}" "capture" "capture-payment" "Capture" "Capture payment" "amount" True("capturable"), Back;
     "/payments/{payment_id}" "void" "void-payment" "Void" "Void payment" "" True("voidable"), Back;
     "/payments/{payment_id}" "reverse" "reverse-payment" "Reverse" "Reverse payment" "" True("reversible"), Back;
@@ -85,7 +26,7 @@ pub(super) static FORMS: [FormPage; 29] = forms! {
     "/payouts" "new" "send-payout" "New payout" "Send payout" "amount description external_id" Always, Back;
     "/checkouts" "new" "start-checkout" "New checkout" "Create checkout"
         "installation_id amount return_url external_id payment_methods capture customer_name customer_email"
-        Always, Checkout;
+        Always, Made;
     "/checkouts/{checkout_id}" "expire" "expire-checkout" "Expire checkout" "Expire checkout" "" Status("OPEN"), Back;
     "/customers" "new" "add-contact" "New customer" "Add customer"
         "contact_name contact_email contact_mobile external_id" Always, Back;
@@ -117,55 +58,9 @@ pub(super) static FORMS: [FormPage; 29] = forms! {
     "/plan" "{plan_id}/select" "select-plan" "Select plan" "Select plan" "" Always, Back;
 };
 
-impl FormPage {
-    /// The path below the page that offers it, with the ids of the object that it is about.
-    pub(super) fn path_below(&self, object: &Value) -> String {
-        let segments =
-            self.path().split('/').map(|segment| argument(segment).map_or(segment, |name| object.text(name)));
-        segments.collect::<Vec<&str>>().join("/")
-    }
-
-    fn path(&self) -> &'static str {
-        self.page.pattern.get(self.of.len() + 1..).unwrap_or_default()
-    }
-
-    /// True when it is offered beside each object of a list, and not for the page as a whole.
-    pub(super) fn is_of_row(&self) -> bool {
-        self.path().contains('{')
-    }
-
-    /// True when it is offered for this object, which has the ids of its address.
-    pub(super) fn is_for(&self, object: &Value) -> bool {
-        let mut ids = self.path().split('/').filter_map(argument);
-        let is_met = match self.when {
-            Always => true,
-            True(name) => object.is(name),
-            Null(name) => object[name].is_null(),
-            Status(words) => words.split(' ').any(|word| word == object.text("status")),
-        };
-        is_met && ids.all(|name| !object.text(name).is_empty())
-    }
-
-    /// The arguments that its address has, in the order of the address.
-    pub(super) fn bound(&self) -> impl Iterator<Item = &'static str> {
-        self.page.pattern.split('/').filter_map(argument).skip(1)
-    }
-
-    /// The path to which it leads back, of its own.
-    pub(super) fn path_back<'p>(&self, path: &'p str) -> &'p str {
-        let segments = self.path().split('/').count() + usize::from(self.after == List);
-        (0..segments).fold(path, |path, _| path.rsplit_once('/').map_or(path, |(above, _)| above))
-    }
-}
-
-/// The name in braces.
-fn argument(segment: &'static str) -> Option<&'static str> {
-    segment.strip_prefix('{')?.strip_suffix('}')
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

@@ -6,10 +6,13 @@ use till_protocol::api_error::ApiError;
 use till_protocol::dispatch::{PageDeclaration, PageReply};
 
 use super::chart::{Chart, CountedPayment};
-use super::list::parts;
-use super::page::{HOME, Page, Section};
-use super::visit::Visit;
+use super::forms::below;
+use super::seat::MemberVisit;
 use crate::pages::answered::AnsweredObject;
+use crate::pages::parts::{Page, Seat, Section, parts_of};
+
+/// The pattern of the first page.
+const HOME: &str = below!("");
 
 pub(super) static FIRST: PageDeclaration = PageDeclaration { pattern: HOME, has_form: true };
 
@@ -28,15 +31,16 @@ struct CountedPage {
 }
 
 /// Shows the page.
-pub(super) async fn open((): (), visit: Visit) -> Result<PageReply, ApiError> {
+pub(super) async fn open((): (), visit: MemberVisit) -> Result<PageReply, ApiError> {
     let mut page = Page::new(&visit, "Home");
-    page.sections = parts(&visit, HOME, true).await?;
+    page.sections = parts_of(&visit, HOME, true).await?;
     let mut newest: Value = visit.call("list-payments", &json!({ "per_page": PER_PAGE })).await?;
-    page.sections.extend(Chart::of(&counted(&visit, &newest).await?, visit.merchant()).map(Section::Chart));
+    let chart = Chart::of(&counted(&visit, &newest).await?, visit.merchant());
+    page.sections.extend(chart.map(|chart| Section::Part(chart.markup())));
     let disputes: Value = visit.call("list-disputes", &json!({ "status": "OPEN" })).await?;
     let columns = "dispute_id amount reason evidence_due_at";
     page.sections.extend(waiting(&visit, ("Disputes that wait for evidence", "list-disputes"), columns, &disputes)?);
-    if visit.may("list-webhooks") {
+    if visit.seat.may("list-webhooks") {
         let mut webhooks: Value = visit.call("list-webhooks", &json!({ "per_page": PER_PAGE })).await?;
         let listed = webhooks["page"].as_array_mut().ok_or_else(ApiError::unhandled)?;
         listed.retain(|webhook| webhook.text("status") == "DISABLED");
@@ -51,7 +55,7 @@ pub(super) async fn open((): (), visit: Visit) -> Result<PageReply, ApiError> {
 }
 
 /// The newest payments: those of the first page, and of some more.
-async fn counted(visit: &Visit, newest: &Value) -> Result<Vec<CountedPayment>, ApiError> {
+async fn counted(visit: &MemberVisit, newest: &Value) -> Result<Vec<CountedPayment>, ApiError> {
     let CountedPage { page: mut counted, mut next } =
         CountedPage::deserialize(newest).map_err(|_| ApiError::unhandled())?;
     for _ in 1..PAGES {
@@ -64,7 +68,12 @@ async fn counted(visit: &Visit, newest: &Value) -> Result<Vec<CountedPayment>, A
 }
 
 /// A list of what waits for somebody to act, where there is something.
-fn waiting(visit: &Visit, named: (&str, &str), columns: &str, answer: &Value) -> Result<Option<Section>, ApiError> {
+fn waiting(
+    visit: &MemberVisit,
+    named: (&str, &str),
+    columns: &str,
+    answer: &Value,
+) -> Result<Option<Section>, ApiError> {
     let table = visit.table(named, "", columns, answer)?;
     Ok(Some(table).filter(|table| !table.rows.is_empty()).map(Section::Table))
 }

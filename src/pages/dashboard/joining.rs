@@ -8,12 +8,12 @@ use till_protocol::api_error::{ApiError, Code};
 use till_protocol::declaration::Declaration;
 use till_protocol::dispatch::{PageDeclaration, PageReply};
 
-use super::assets;
 use super::session::WRONG_CODE;
 use super::sign_in::COOKIE;
 use crate::endpoints::pages::{CONFIRM_AUTHENTICATOR, DRAFT_CREDENTIALS, SET_CREDENTIALS, SHOW_LINK};
 use crate::pages::answered::{AnsweredObject, Request, look_up};
 use crate::pages::checkout::QrDrawing;
+use crate::pages::parts::assets;
 
 pub(super) static INVITATION: PageDeclaration =
     PageDeclaration { pattern: "/dashboard/{merchant_id}/invitation/{link}", has_form: true };

@@ -5,12 +5,10 @@ use till_protocol::api_error::ApiError;
 use till_protocol::declaration::ObjectType;
 use till_protocol::dispatch::{PageDeclaration, PageReply};
 
-use super::cell::{Cell, Labelled, Merchant};
 use super::forms::below;
-use super::page::{Page, Section};
-use super::table::Table;
-use super::visit::{Visit, object_of};
+use super::seat::MemberVisit;
 use crate::pages::answered::AnsweredObject;
+use crate::pages::parts::{Cell, Labelled, Merchant, Page, Section, Table};
 
 pub(super) static PAYMENT: PageDeclaration =
     PageDeclaration { pattern: below!("/payments/{payment_id}"), has_form: false };
@@ -37,13 +35,13 @@ const ENTRIES: (&str, &str) = ("list-entries-by-payment", "type direction amount
 const PER_PAGE: u32 = 100;
 
 /// Shows the payment.
-pub(super) async fn open((): (), visit: Visit) -> Result<PageReply, ApiError> {
+pub(super) async fn open((): (), visit: MemberVisit) -> Result<PageReply, ApiError> {
     let payment = visit.find("find-payment", "payment_id").await?;
-    let (of, merchant, id) = (object_of("find-payment")?, visit.merchant(), payment.text("payment_id"));
+    let (of, merchant, id) = (visit.object_of("find-payment")?, visit.merchant(), payment.text("payment_id"));
     let mut story = vec![step(merchant, of, &payment, "PAYMENT ", "payment_method_display_name")];
     for (call, argument, front, what) in SOURCES {
         let answer: Value = visit.call(call, &json!({ argument: id, "per_page": PER_PAGE })).await?;
-        let of = object_of(call)?;
+        let of = visit.object_of(call)?;
         story.extend(answer.items("page").iter().map(|object| step(merchant, of, object, front, what)));
     }
     story.sort_by(|(one, _), (other, _)| one.cmp(other));

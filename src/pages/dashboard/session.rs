@@ -9,11 +9,15 @@ use till_protocol::api_error::{ApiError, Code};
 use till_protocol::dispatch::{PageDeclaration, PageReply};
 use url::form_urlencoded;
 
-use super::cell::Merchant;
 use super::sign_in::{self, COOKIE};
 use crate::access::MerchantCaller;
 use crate::endpoints::pages::{FIND_MEMBER, USE_CODE};
 use crate::pages::answered::{AnsweredObject, Request, look_up};
+use crate::pages::parts::Merchant;
+
+/// The prefixes of ids whose objects have a page, with the list that it is below.
+const PAGES: [(&str, &str); 5] =
+    [("pay", "payments"), ("dsp", "disputes"), ("chk", "checkouts"), ("ctc", "customers"), ("whe", "webhooks")];
 
 /// A member who is signed in.
 #[derive(Debug, Clone)]
@@ -61,6 +65,7 @@ fn read(request: &Request, found: &Value) -> Option<Member> {
     let caller = MerchantCaller::member(merchant_id, user_id, role, refund_limit);
     let merchant = Merchant {
         base: format!("/dashboard/{merchant_id}"),
+        pages: &PAGES,
         name: found.text("merchant_name").to_owned(),
         currency: found.text("currency").parse().ok()?,
         zone: TimeZone::get(found.text("time_zone")).unwrap_or(TimeZone::UTC),
@@ -93,13 +98,6 @@ pub(super) async fn fault_of_code(request: &Request, member: &Member, code: &str
 
 /// The fault of a code.
 pub(super) const WRONG_CODE: &str = "The code is wrong, or was used before. Enter the one that is shown now.";
-
-/// The Idempotency-Key of a form.
-pub(super) fn form_key() -> String {
-    let mut random = [0; 16];
-    getrandom::fill(&mut random).expect("the operating system gives randomness once it is up");
-    format!("{:032x}", u128::from_be_bytes(random))
-}
 
 pub(super) static SIGN_OUT: PageDeclaration =
     PageDeclaration { pattern: "/dashboard/{merchant_id}/sign-out", has_form: true };

@@ -6,9 +6,9 @@ use till_domain::ids::MerchantId;
 use till_protocol::api_error::{ApiError, Code};
 use till_protocol::dispatch::PageReply;
 
-use super::assets;
 use crate::endpoints::pages::SIGN_IN;
 use crate::pages::answered::Request;
+use crate::pages::parts::assets;
 
 /// The cookie of the session of a member.
 pub(super) const COOKIE: &str = "__Host-till_session";

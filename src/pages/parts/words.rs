@@ -10,7 +10,7 @@ const OWN: [(&str, &str); 5] = [
 ];
 
 /// A name in words: `external_id` is "External ID", `created_at` is "Created".
-pub(super) fn words(name: &str) -> String {
+pub(in crate::pages) fn words(name: &str) -> String {
     if let Some((_, own)) = OWN.iter().find(|(known, _)| *known == name) {
         return (*own).to_owned();
     }
@@ -30,7 +30,7 @@ fn spelt(is_first: bool, word: &str) -> String {
 }
 
 /// The words of a declaration's description, which is Markdown, for an amount that is given in major units.
-pub(super) fn plain(docs: &str) -> String {
+pub(in crate::pages) fn plain(docs: &str) -> String {
     docs.replace(" in minor units", "").replace('`', "")
 }
 

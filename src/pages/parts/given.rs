@@ -14,57 +14,59 @@ use super::entered_amount;
 use crate::pages::answered::AnsweredObject;
 
 /// The names of arguments whose text is an amount, or a range of amounts, though their type does not say so.
-const AMOUNTS: [&str; 2] = ["amount", "refund_limit"];
+const AMOUNTS: [&str; 3] = ["amount", "refund_limit", "fee_fixed"];
 
 /// What stands before the name of a field for an amount, which is entered in major units.
 const ENTERED: &str = "entered_";
 
 /// What is wrong, by argument.
-pub(super) type Faults = BTreeMap<String, String>;
+pub(in crate::pages) type Faults = BTreeMap<String, String>;
 
 /// Names with texts; a name may have several.
 #[derive(Debug, Default)]
-pub(super) struct Given(Vec<(String, String)>);
+pub(in crate::pages) struct Given(Vec<(String, String)>);
 
 impl Given {
     /// Those of a query, without the question mark.
-    pub(super) fn of_query(query: &str) -> Given {
+    pub(in crate::pages) fn of_query(query: &str) -> Given {
         Given(form_urlencoded::parse(query.as_bytes()).into_owned().collect())
     }
 
     /// Those of a form.
-    pub(super) fn of_form(form: &PostedForm) -> Given {
+    pub(in crate::pages) fn of_form(form: &PostedForm) -> Given {
         Given(form.fields().map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect())
     }
 
     /// The members of an object that have the names of these arguments, which may have the object's name in front.
-    pub(super) fn of_object(object: &Value, arguments: &str) -> Given {
+    pub(in crate::pages) fn of_object(object: &Value, arguments: &str) -> Given {
         let mut given = Vec::new();
         for name in arguments.split(' ') {
             let member = &object[name.trim_start_matches("contact_")];
             let values = member.as_array().map_or(std::slice::from_ref(member), Vec::as_slice);
-            given.extend(values.iter().filter_map(Value::as_str).map(|text| (name.to_owned(), text.to_owned())));
+            let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let values = values.iter().filter(|value| !value.is_null() && !value.is_object());
+            given.extend(values.map(|value| (name.to_owned(), text(value))));
         }
         Given(given)
     }
 
     /// The texts of a name that are not empty.
-    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+    pub(in crate::pages) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.0.iter().filter(move |(known, text)| known == name && !text.is_empty()).map(|(_, text)| text.as_str())
     }
 
     /// The first text of a name; empty without one.
-    pub(super) fn text(&self, name: &str) -> &str {
+    pub(in crate::pages) fn text(&self, name: &str) -> &str {
         self.all(name).next().unwrap_or_default()
     }
 
     /// True when a browser made the names of a form for filters, which has empty fields and amounts in major units.
-    pub(super) fn is_of_filters(&self) -> bool {
+    pub(in crate::pages) fn is_of_filters(&self) -> bool {
         self.0.iter().any(|(name, text)| text.is_empty() || name.starts_with(ENTERED))
     }
 
     /// The text of an argument as a person enters it.
-    pub(super) fn entered(&self, argument: &Argument, merchant: &Merchant) -> String {
+    pub(in crate::pages) fn entered(&self, argument: &Argument, merchant: &Merchant) -> String {
         match (self.text(argument.name), self.text(&field_name(argument))) {
             (own, "") if is_amount(argument) => entered_amount::entered(own, merchant.currency.minor_digits()),
             (_, entered) => entered.to_owned(),
@@ -72,7 +74,7 @@ impl Given {
     }
 
     /// The values of these arguments that are given, and what is wrong with others.
-    pub(super) fn arguments<'a>(
+    pub(in crate::pages) fn arguments<'a>(
         &self,
         of: impl Iterator<Item = &'a Argument>,
         merchant: &Merchant,
@@ -93,7 +95,9 @@ impl Given {
         Ok(Some(match argument.value_type {
             _ if text.is_empty() && entered.is_empty() => return Ok(None),
             _ if is_amount(argument) && !entered.is_empty() => {
-                entered_amount::argument_of(entered, merchant.currency.minor_digits())?.into()
+                let minor = entered_amount::argument_of(entered, merchant.currency.minor_digits())?;
+                let number = minor.parse::<u64>().ok().filter(|_| matches!(argument.value_type, ValueType::Integer(_)));
+                number.map_or_else(|| minor.into(), Value::from)
             }
             ValueType::Array(_) => self.all(argument.name).collect(),
             ValueType::Boolean => (text == "true").into(),
@@ -105,17 +109,17 @@ impl Given {
 }
 
 /// True for an argument that is an amount.
-pub(super) fn is_amount(argument: &Argument) -> bool {
+pub(in crate::pages) fn is_amount(argument: &Argument) -> bool {
     matches!(argument.value_type, ValueType::Amount) || AMOUNTS.contains(&argument.name)
 }
 
 /// The name of an argument's field.
-pub(super) fn field_name(argument: &Argument) -> String {
+pub(in crate::pages) fn field_name(argument: &Argument) -> String {
     [if is_amount(argument) { ENTERED } else { "" }, argument.name].concat()
 }
 
 /// The faults that a call's refusal names: those of arguments, or the one that names nothing that exists.
-pub(super) fn faults_of(error: &ApiError) -> Faults {
+pub(in crate::pages) fn faults_of(error: &ApiError) -> Faults {
     let named = |argument: &Value, message: &str| (argument.as_str().unwrap_or_default().to_owned(), sentence(message));
     match (error.code(), error.details()) {
         (Code::InvalidArguments, Some(Value::Array(faults))) => {
@@ -147,6 +151,7 @@ mod tests {
     fn merchant() -> Merchant {
         Merchant {
             base: String::new(),
+            pages: &[],
             name: String::new(),
             currency: "THB".parse().expect("an ISO code"),
             zone: jiff::tz::TimeZone::get("Asia/Bangkok").expect("a zone"),

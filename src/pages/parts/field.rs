@@ -10,30 +10,30 @@ use super::words::{plain, words};
 const LINE_CHARACTERS_MAX: usize = 1_000;
 
 /// The name of the field for a code of the authenticator.
-pub(super) const CODE: &str = "code";
+pub(in crate::pages) const CODE: &str = "code";
 
 /// A field.
 #[derive(Debug, Default)]
-pub(super) struct Field {
+pub(in crate::pages) struct Field {
     /// The argument that it gives.
-    pub(super) argument: &'static str,
-    pub(super) name: String,
-    pub(super) label: String,
+    pub(in crate::pages) argument: &'static str,
+    pub(in crate::pages) name: String,
+    pub(in crate::pages) label: String,
     /// `select`, `checkboxes`, `lines`, `decimal` or `code`, else the type of an input.
-    pub(super) kind: &'static str,
-    pub(super) value: String,
+    pub(in crate::pages) kind: &'static str,
+    pub(in crate::pages) value: String,
     /// The chosen ones of several.
-    pub(super) chosen: Vec<String>,
+    pub(in crate::pages) chosen: Vec<String>,
     /// The values that can be chosen, with their words.
-    pub(super) choices: Vec<(String, String)>,
-    pub(super) hint: String,
-    pub(super) fault: Option<String>,
-    pub(super) is_required: bool,
+    pub(in crate::pages) choices: Vec<(String, String)>,
+    pub(in crate::pages) hint: String,
+    pub(in crate::pages) fault: Option<String>,
+    pub(in crate::pages) is_required: bool,
 }
 
 impl Field {
     /// The field of an argument, with what was entered.
-    pub(super) fn of(argument: &Argument, merchant: &Merchant, given: &Given, faults: &Faults) -> Field {
+    pub(in crate::pages) fn of(argument: &Argument, merchant: &Merchant, given: &Given, faults: &Faults) -> Field {
         let currency = if is_amount(argument) { format!(" ({})", merchant.currency) } else { String::new() };
         Field {
             argument: argument.name,
@@ -50,7 +50,7 @@ impl Field {
     }
 
     /// The field for a code of the authenticator.
-    pub(super) fn code(faults: &Faults) -> Field {
+    pub(in crate::pages) fn code(faults: &Faults) -> Field {
         let (name, label) = (CODE.to_owned(), "Authentication code".to_owned());
         let hint = "Six digits of your authenticator, or a recovery code.".to_owned();
         let (fault, is_required) = (faults.get(CODE).cloned(), true);
@@ -58,7 +58,7 @@ impl Field {
     }
 
     /// The field of a filter, whose label has no currency and which has no long explanation.
-    pub(super) fn filter(argument: &Argument, merchant: &Merchant, given: &Given, faults: &Faults) -> Field {
+    pub(in crate::pages) fn filter(argument: &Argument, merchant: &Merchant, given: &Given, faults: &Faults) -> Field {
         let hint = match argument.name {
             "amount" => "12.50, or 10..20",
             name if name.ends_with("_at") => "today, 2025-04, or a..b",
@@ -69,7 +69,7 @@ impl Field {
     }
 
     /// The ids of what explains it.
-    pub(super) fn described_by(&self) -> String {
+    pub(in crate::pages) fn described_by(&self) -> String {
         let parts = [("hint", !self.hint.is_empty()), ("fault", self.fault.is_some())].into_iter();
         let ids = parts.filter(|(_, is_there)| *is_there).map(|(part, _)| format!("{}-{part}", self.name));
         ids.collect::<Vec<String>>().join(" ")

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use till_protocol::dispatch::PageAsset;
 
-pub(super) use crate::pages::style::icon_path;
+pub(in crate::pages) use crate::pages::style::icon_path;
 
 const STYLE: &[u8] = include_bytes!("dashboard.css");
 
@@ -16,6 +16,6 @@ pub(in crate::pages) const STYLE_ASSET: PageAsset =
     PageAsset { path: style_path, bytes: || STYLE, media_type: "text/css; charset=utf-8", is_shared: false };
 
 /// Its path.
-pub(super) fn style_path() -> &'static str {
+pub(in crate::pages) fn style_path() -> &'static str {
     &PATH
 }

@@ -7,10 +7,11 @@ use till_protocol::dispatch::PageReply;
 
 use super::field::Field;
 use super::given::{Faults, Given, faults_of};
-use super::lists::{ListPage, ObjectPage, PARTS};
+use super::lists::{ListPage, ObjectPage};
 use super::page::{Form, Page, Section};
+use super::seat::Seat;
 use super::table::{Link, Table};
-use super::visit::{Visit, address, declaration, object_of};
+use super::visit::{Visit, address};
 use crate::pages::answered::AnsweredObject;
 use crate::pages::checkout::QrDrawing;
 
@@ -18,15 +19,15 @@ use crate::pages::checkout::QrDrawing;
 const PAGING: [&str; 3] = ["per_page", "after", "before"];
 
 /// Shows a list. The address that a browser makes of the form of filters leads to the one with the call's arguments.
-pub(super) async fn open(list: &'static ListPage, visit: Visit) -> Result<PageReply, ApiError> {
-    let (declared, path) = (declaration(list.call)?.arguments, visit.request.path());
+pub(in crate::pages) async fn open<S: Seat>(list: &'static ListPage, visit: Visit<S>) -> Result<PageReply, ApiError> {
+    let (declared, path) = (visit.declaration(list.call)?.arguments, visit.request.path());
     let given = Given::of_query(visit.request.whole_query());
     let (arguments, mut faults) = given.arguments(declared.iter(), visit.merchant());
     if given.is_of_filters() && faults.is_empty() {
         return Ok(PageReply::see_other(address(path, &arguments)));
     }
     let mut answer = Value::Null;
-    if faults.is_empty() {
+    if faults.is_empty() && !(list.is_search && arguments.is_empty()) {
         match visit.call(list.call, &arguments.clone().into()).await {
             Ok(found) => answer = found,
             // No balance was opened yet.
@@ -50,36 +51,45 @@ pub(super) async fn open(list: &'static ListPage, visit: Visit) -> Result<PageRe
     }
     page.refusal = (!faults.is_empty()).then_some(Code::InvalidArguments);
     page.sections = parts(&visit, list.page.pattern, true).await?;
-    page.sections.extend(filters(&visit, declared, &given, &faults).map(Section::Form));
+    page.sections.extend(filters(&visit, list, &given, &faults).map(Section::Form));
     page.sections.push(Section::Table(table));
     page.sections.extend(parts(&visit, list.page.pattern, false).await?);
     Ok(page.reply())
 }
 
 /// The form of filters: one for each argument, but for those that choose a page. One that is an id is shown only where
-/// the address has it.
-fn filters(visit: &Visit, declared: &'static [Argument], given: &Given, faults: &Faults) -> Option<Form> {
-    let is_given = |name: &str| !name.ends_with("_id") || given.all(name).next().is_some();
+/// the address has it, or a search is made by it.
+fn filters<S: Seat>(visit: &Visit<S>, list: &ListPage, given: &Given, faults: &Faults) -> Option<Form> {
+    let declared: &'static [Argument] = visit.declaration(list.call).ok()?.arguments;
+    let is_given = |name: &str| list.is_search || !name.ends_with("_id") || given.all(name).next().is_some();
     let shown = declared.iter().filter(|argument| !PAGING.contains(&argument.name) && is_given(argument.name));
     let mut fields: Vec<Field> =
         shown.map(|argument| Field::filter(argument, visit.merchant(), given, faults)).collect();
     // The search stands first.
     fields.sort_by_key(|field| field.name != "terms");
-    let form = Form::new(fields, "Apply filters", Link::new("Clear filters", visit.request.path()));
+    let form = Form::new(fields, "Apply filters", Some(Link::new("Clear filters", visit.request.path())));
     (!form.fields.is_empty()).then_some(Form { is_query: true, ..form })
 }
 
 /// What else stands on the page of this pattern, above or below: members of objects, or lists.
-pub(super) async fn parts(visit: &Visit, of: &str, is_above: bool) -> Result<Vec<Section>, ApiError> {
+pub(in crate::pages) async fn parts<S: Seat>(
+    visit: &Visit<S>,
+    of: &str,
+    is_above: bool,
+) -> Result<Vec<Section>, ApiError> {
     let mut sections = Vec::new();
-    for part in PARTS.iter().filter(|part| part.of == of && visit.may(part.call)) {
-        if declaration(part.call)?.returns.is_page() == is_above {
+    for part in S::SITE.parts.iter().filter(|part| part.of == of && visit.seat.may(part.call)) {
+        if visit.declaration(part.call)?.returns.is_page() == is_above {
             continue;
         }
-        let arguments = if part.by.is_empty() { json!({}) } else { json!({ part.by: visit.request.text(1) }) };
+        let arguments = if part.by.is_empty() { json!({}) } else { json!({ part.by: visit.named(part.by) }) };
         match visit.call(part.call, &arguments).await {
             Ok(object) if is_above => {
-                sections.push(Section::Figures(visit.merchant().members(object_of(part.call)?, part.columns, &object)));
+                sections.push(Section::Figures(visit.merchant().members(
+                    visit.object_of(part.call)?,
+                    part.columns,
+                    &object,
+                )));
             }
             Ok(answer) => {
                 sections.push(Section::Table(visit.table((part.title, part.call), of, part.columns, &answer)?));
@@ -92,12 +102,15 @@ pub(super) async fn parts(visit: &Visit, of: &str, is_above: bool) -> Result<Vec
 }
 
 /// Shows an object: its members, what can be done with it, and lists of what belongs to it.
-pub(super) async fn open_object(shown: &'static ObjectPage, visit: Visit) -> Result<PageReply, ApiError> {
+pub(in crate::pages) async fn open_object<S: Seat>(
+    shown: &'static ObjectPage,
+    visit: Visit<S>,
+) -> Result<PageReply, ApiError> {
     let object = visit.find(shown.call, shown.argument).await?;
     let mut page = Page::new(&visit, object.text(shown.argument));
     page.links = visit.acts(shown.page.pattern, &object, false);
     page.sections.extend(object.optional_text("url").and_then(QrDrawing::draw).map(Section::Qr));
-    page.sections.push(Section::Details(visit.merchant().details(object_of(shown.call)?, &object)));
+    page.sections.push(Section::Details(visit.merchant().details(visit.object_of(shown.call)?, &object)));
     page.sections.extend(parts(&visit, shown.page.pattern, false).await?);
     Ok(page.reply())
 }

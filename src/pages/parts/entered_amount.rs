@@ -12,7 +12,7 @@ const NONE: &str = "none";
 ///
 /// # Errors
 /// The message says what to enter.
-pub(super) fn minor_units(entered: &str, digits: u16) -> Result<u64, String> {
+pub(in crate::pages) fn minor_units(entered: &str, digits: u16) -> Result<u64, String> {
     let digits = usize::from(digits);
     let (whole, fraction) = entered.split_once('.').map_or((entered, None), |(whole, part)| (whole, Some(part)));
     let fraction = fraction.unwrap_or("0");
@@ -34,7 +34,7 @@ pub(super) fn minor_units(entered: &str, digits: u16) -> Result<u64, String> {
 ///
 /// # Errors
 /// As [`minor_units`].
-pub(super) fn argument_of(entered: &str, digits: u16) -> Result<String, String> {
+pub(in crate::pages) fn argument_of(entered: &str, digits: u16) -> Result<String, String> {
     let end = |text: &str| match text {
         "" => Ok(String::new()),
         text => minor_units(text, digits).map(|minor| minor.to_string()),
@@ -47,7 +47,7 @@ pub(super) fn argument_of(entered: &str, digits: u16) -> Result<String, String> 
 }
 
 /// The text that somebody enters for such an argument.
-pub(super) fn entered(argument: &str, digits: u16) -> String {
+pub(in crate::pages) fn entered(argument: &str, digits: u16) -> String {
     let major = |text: &str| text.parse().map_or(text.to_owned(), |minor| decimal(minor, digits).replace(',', ""));
     argument.split(RANGE).map(major).collect::<Vec<String>>().join(RANGE)
 }
