@@ -47,15 +47,24 @@ impl AdminToken {
         *self.0.write() = tokens;
     }
 
-    /// Compares digests in constant time, so that the duration reveals neither the length nor the content of the token.
-    fn is(&self, token: &str) -> bool {
-        let shown = blake3::hash(token.as_bytes());
+    /// The digest of a token that is accepted. None for any other.
+    pub(crate) fn digest_of(&self, token: &str) -> Option<[u8; 32]> {
+        let digest = *blake3::hash(token.as_bytes()).as_bytes();
+        self.is_of_one(&digest).then_some(digest)
+    }
+
+    /// True when a token with this digest is accepted. Compares digests in constant time, so that the duration reveals
+    /// neither the length nor the content of the token.
+    pub(crate) fn is_of_one(&self, shown: &[u8; 32]) -> bool {
         let tokens = self.0.read();
-        let equals = |expected: &SecretString| {
-            shown.as_bytes().ct_eq(blake3::hash(expected.expose_secret().as_bytes()).as_bytes())
-        };
+        let equals =
+            |expected: &SecretString| shown.ct_eq(blake3::hash(expected.expose_secret().as_bytes()).as_bytes());
         // All tokens are compared, even after a match.
         tokens.iter().fold(Choice::from(0), |is_one, expected| is_one | equals(expected)).into()
+    }
+
+    fn is(&self, token: &str) -> bool {
+        self.digest_of(token).is_some()
     }
 }
 

@@ -1,12 +1,15 @@
-//! The pages of the public listener.
+//! The pages of the listeners.
+
+use std::sync::Arc;
 
 use till_protocol::dispatch::{BrowserPages, PageAsset, browser_page};
 
-use crate::access::MerchantCaller;
-use crate::endpoints::pages::functions;
+use crate::access::{AdminToken, MerchantCaller, Operator};
+use crate::endpoints::pages::{functions, operator_functions};
+use crate::server_status::EngineObservation;
 use crate::service::Shared;
 
-use super::{checkout, dashboard, parts, refusal, returning, sandbox, style};
+use super::{checkout, dashboard, operator, parts, refusal, returning, sandbox, style};
 
 /// The files that pages load.
 static ASSETS: [PageAsset; 8] = {
@@ -27,6 +30,23 @@ pub fn browser_pages(service: &Shared) -> BrowserPages<MerchantCaller> {
     pages.push(browser_page(&checkout::QR_FILE, (), checkout::qr_file));
     pages.extend(dashboard::pages());
     BrowserPages { pages, functions: functions(service), assets: &ASSETS, refusal: refusal::page }
+}
+
+/// The files that the operator's pages load.
+static OPERATOR_ASSETS: [PageAsset; 3] = {
+    let [page_style, icon] = style::ASSETS;
+    [page_style, icon, parts::assets::STYLE_ASSET]
+};
+
+/// All pages of the admin listener, with the calls that only they make. The settings in force are shown as text.
+pub(crate) fn operator_pages(
+    service: &Shared,
+    admin_token: &Arc<AdminToken>,
+    observation: &Arc<EngineObservation>,
+    settings: &str,
+) -> BrowserPages<Operator> {
+    let functions = operator_functions(service, admin_token, observation);
+    BrowserPages { pages: operator::pages(settings), functions, assets: &OPERATOR_ASSETS, refusal: refusal::page }
 }
 
 #[cfg(test)]
@@ -61,8 +81,11 @@ mod tests {
         let document = fs::read_to_string(root.join("docs/operations.md")).expect("readable");
         let row = document.lines().find(|line| line.contains("| browsers of customers: [pages](#pages-for-customers)"));
         let row = row.expect("the row of the pages");
+        let of_operator = document.lines().find(|line| line.contains("[the operator's pages]"));
+        let of_operator = of_operator.expect("the row of the operator's pages");
         for path in paths {
             let first = path.split('/').nth(1).unwrap_or_default();
+            let row = if first == "operator" { of_operator } else { row };
             assert!(row.contains(&format!("`/{first}/...`")) || row.contains(&format!("`{path}`")), "{path}: {row}");
         }
     }

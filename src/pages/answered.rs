@@ -4,7 +4,7 @@ use serde_json::Value;
 use till_domain::money::{AmountMinor, Money};
 use till_protocol::api_error::{ApiError, Code};
 use till_protocol::declaration::Declaration;
-use till_protocol::dispatch::BrowserRequest;
+use till_protocol::dispatch::{AuthenticatedCaller, BrowserRequest};
 
 use crate::access::MerchantCaller;
 
@@ -15,8 +15,8 @@ pub(super) type Request = BrowserRequest<MerchantCaller>;
 ///
 /// # Errors
 /// Any other refusal.
-pub(super) async fn look_up(
-    request: &Request,
+pub(super) async fn look_up<C: AuthenticatedCaller>(
+    request: &BrowserRequest<C>,
     declaration: &'static Declaration,
     arguments: &Value,
 ) -> Result<Option<Value>, ApiError> {

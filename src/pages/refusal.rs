@@ -49,6 +49,9 @@ fn words(code: Code) -> (&'static str, &'static str) {
         Code::Forbidden => {
             ("The form came from another site", "Nothing was changed. Open the page itself and try again.")
         }
+        Code::MisdirectedRequest => {
+            ("This is another server", "Call the admin listener by its own name: `admin_listen` in its settings.")
+        }
         Code::RateLimited => ("Too many requests", "Wait a moment, then try again."),
         Code::Unavailable => {
             ("This page is not available at the moment", "Try again in a moment. A payment is not lost by that.")
@@ -72,6 +75,7 @@ mod tests {
             (Code::BodyTooLarge, 413),
             (Code::AddressTooLong, 414),
             (Code::UnsupportedMediaType, 415),
+            (Code::MisdirectedRequest, 421),
             (Code::HeadTooLarge, 431),
             (Code::RateLimited, 429),
             (Code::Unavailable, 503),

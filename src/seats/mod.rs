@@ -11,6 +11,6 @@ mod sealed_values;
 mod state;
 
 pub(crate) use password::check_password;
-pub(crate) use sealed_values::{Draft, Session};
+pub(crate) use sealed_values::{Draft, OperatorSession, Session};
 pub(crate) use state::Seats;
 pub(crate) use totp::{provisioning_uri, secret_text};

@@ -1,5 +1,5 @@
 //! What a browser keeps sealed: the session in a cookie, and new credentials in a form until they are confirmed. Each
-//! is JSON, sealed for its kind, its merchant and its owner, in base64url.
+//! is JSON, sealed for its kind, its merchant and its owner, in base64url. The operator's session is of no merchant.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,15 +13,22 @@ use zeroize::Zeroizing;
 /// The longest time from the beginning of a session to its end.
 const SESSION_SECONDS_MAX: u64 = 12 * 3_600;
 
+/// The time from the beginning of a session of the operator to its end.
+const OPERATOR_SESSION_SECONDS: u64 = 8 * 3_600;
+
 /// The time in which new credentials are confirmed.
 const DRAFT_SECONDS_MAX: u64 = 30 * 60;
 
 /// The kinds of values, as they are sealed.
 const SESSION: u8 = 1;
 const DRAFT: u8 = 2;
+const OPERATOR_SESSION: u8 = 3;
 
 /// The owner of a session, which itself says whose it is.
 const NOBODY: RawId = RawId::from_bytes([0; 16]);
+
+/// The merchant of what belongs to none.
+const NO_MERCHANT: MerchantId = MerchantId::from_bytes([0; 16]);
 
 /// A session of a member. Times are milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +67,31 @@ impl Session {
         let session: Session = open(keyring, SESSION, merchant_id, NOBODY, cookie)?;
         let ends = [(session.used, idle_seconds), (session.begun, SESSION_SECONDS_MAX)];
         ends.iter().all(|(since, seconds)| now < Millis(*since).plus_seconds(*seconds)).then_some(session)
+    }
+}
+
+/// A session of the operator, which ends with the admin token that it began with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OperatorSession {
+    begun: u64,
+    /// The digest of the token.
+    pub(crate) token: [u8; 32],
+}
+
+impl OperatorSession {
+    /// A session that begins now.
+    pub(crate) fn begin(token: [u8; 32], now: Millis) -> OperatorSession {
+        OperatorSession { begun: now.0, token }
+    }
+
+    pub(super) fn seal(&self, keyring: &Keyring) -> Result<String, NoRandomness> {
+        seal(keyring, OPERATOR_SESSION, NO_MERCHANT, NOBODY, self)
+    }
+
+    /// The session in a cookie, unless it is over by time.
+    pub(super) fn open(keyring: &Keyring, cookie: &str, now: Millis) -> Option<OperatorSession> {
+        let session: OperatorSession = open(keyring, OPERATOR_SESSION, NO_MERCHANT, NOBODY, cookie)?;
+        (now < Millis(session.begun).plus_seconds(OPERATOR_SESSION_SECONDS)).then_some(session)
     }
 }
 
@@ -161,6 +193,18 @@ mod tests {
         let found = Session::open(&keyring, SHOP, &renewed, 60, late).expect("it was used");
         assert_eq!((found.begun, found.used), (BEGUN.0, late.0));
         assert_eq!(Session::open(&keyring, SHOP, &renewed, 60, BEGUN.plus_seconds(SESSION_SECONDS_MAX)), None);
+    }
+
+    #[test]
+    fn a_session_of_the_operator_opens_for_eight_hours_and_is_none_of_a_member() {
+        let (keyring, session) = (keyring(), OperatorSession::begin([7; 32], BEGUN));
+        let cookie = session.seal(&keyring).expect("randomness");
+        let at = |seconds| OperatorSession::open(&keyring, &cookie, BEGUN.plus_seconds(seconds));
+        let end = OPERATOR_SESSION_SECONDS;
+        assert_eq!((at(0), at(end - 1), at(end)), (Some(session), Some(session), None));
+        assert_eq!(Session::open(&keyring, NO_MERCHANT, &cookie, 60, BEGUN), None);
+        let of_member = Session::begin(MEMBER, 7, BEGUN).seal(&keyring, NO_MERCHANT, BEGUN).expect("randomness");
+        assert_eq!(OperatorSession::open(&keyring, &of_member, BEGUN), None);
     }
 
     #[test]

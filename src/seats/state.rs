@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use super::attempts::Attempts;
 use super::hashing::Hashing;
 use super::recovery_codes;
-use super::sealed_values::{Draft, Session};
+use super::sealed_values::{Draft, OperatorSession, Session};
 use super::totp;
 
 /// Passwords, codes and sessions.
@@ -135,6 +135,19 @@ impl Seats {
     /// The session in a cookie, unless it is over by time.
     pub(crate) fn session(&self, merchant_id: MerchantId, cookie: &str, now: Millis) -> Option<Session> {
         Session::open(&self.keyring, merchant_id, cookie, self.idle_seconds, now)
+    }
+
+    /// The text of the cookie of a session of the operator.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when there is no randomness.
+    pub(crate) fn operator_cookie(&self, session: &OperatorSession) -> Result<String, ApiError> {
+        session.seal(&self.keyring).map_err(|_| no_randomness())
+    }
+
+    /// The session of the operator in a cookie, unless it is over by time.
+    pub(crate) fn operator_session(&self, cookie: &str, now: Millis) -> Option<OperatorSession> {
+        OperatorSession::open(&self.keyring, cookie, now)
     }
 
     /// The text of a draft of an owner, which a form keeps.

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use till_operate::scrub::TableInspector;
+#[cfg(feature = "pages")]
+use till_protocol::dispatch::CallCount;
 use till_protocol::dispatch::{CallLimits, Observe, WorkerPool};
 use till_shared::SharedJournal;
 use till_storage::statistics::StatisticsSource;
@@ -107,6 +109,13 @@ impl EngineObservation {
             conditions: conditions(&self.families(), Duration::from_secs(now).as_secs_f64(), &last_minute),
             last_minute,
         }
+    }
+
+    /// The calls that are worked on, and those that wait.
+    #[cfg(feature = "pages")]
+    #[must_use]
+    pub(crate) fn calls(&self) -> CallCount {
+        self.calls.limits.count()
     }
 
     fn state(&self) -> ServerState {

@@ -108,14 +108,16 @@ pub(crate) fn assemble(
         started.journal(),
         Calls { limits, pool: pool.clone() },
     ));
-    let admin = Dispatcher::builder(&[Package::Admin], admin_token)
+    let admin = Dispatcher::builder(&[Package::Admin], Arc::clone(&admin_token) as _)
         .pool(pool)
         .functions(admin::functions(service))
         .function(admin::status_function(Arc::clone(&server)))
         .hosts(admin_hosts(configuration))
-        .observe(server)
-        .counters(counters)
-        .build();
+        .observe(Arc::clone(&server) as _)
+        .counters(counters);
+    #[cfg(feature = "pages")]
+    let admin = admin.pages(crate::pages::operator_pages(service, &admin_token, &server, &configuration.to_string()));
+    let admin = admin.build();
     count_failures_from_zero(endpoint_names(&public).chain(endpoint_names(&admin)));
     Ok(Assembly { public: Arc::new(public), admin: Arc::new(admin), started })
 }

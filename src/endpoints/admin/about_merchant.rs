@@ -14,7 +14,7 @@ use crate::endpoints::prelude::*;
 use crate::service::{refused, reply_of};
 
 /// The argument that names the merchant.
-pub(super) const MERCHANT_ARGUMENT: Required<MerchantId> =
+pub(in crate::endpoints) const MERCHANT_ARGUMENT: Required<MerchantId> =
     id::<MerchantId>().required("The merchant (`mer_...`).").with_name("merchant_id");
 
 /// The refusal of an unknown merchant.
@@ -54,7 +54,7 @@ pub(super) async fn submit(
 }
 
 /// Refuses an unknown merchant's id.
-pub(super) fn check_exists(service: &Service, merchant_id: MerchantId) -> Result<(), ApiError> {
+pub(in crate::endpoints) fn check_exists(service: &Service, merchant_id: MerchantId) -> Result<(), ApiError> {
     let found = service.directory().get::<MerchantDirectory>(merchant_id)?;
     let unknown = || refused(&Refusal::MerchantNotFound);
     found.map(|_| ()).ok_or_else(unknown)

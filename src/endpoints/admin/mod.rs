@@ -25,7 +25,11 @@ mod team;
 mod test_clock;
 mod waiting;
 
+#[cfg(feature = "pages")]
+pub(super) use about_merchant::{MERCHANT_ARGUMENT, check_exists};
 pub use merchants::fresh_merchant_id;
+#[cfg(feature = "pages")]
+pub(super) use status::STATUS;
 pub(crate) use status::status_function;
 
 use std::sync::Arc;

@@ -86,7 +86,7 @@ object! {
     }
 }
 
-static STATUS: Declaration = Declaration {
+pub(in crate::endpoints) static STATUS: Declaration = Declaration {
     name: "status",
     summary: "Returns the state of the server on one screen: disk, checkpoint, archive, rates, payments, conditions \
         of alerts.",

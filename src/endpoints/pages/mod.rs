@@ -4,12 +4,15 @@
 mod checkout;
 mod form;
 mod installations;
+mod invitations;
+mod operator;
 mod returning;
 mod sandbox;
 mod seats;
 
 pub(crate) use checkout::{RETRIEVE_QR_CODE, SHOW_CHECKOUT, ShownState};
 pub(crate) use form::SHOW_FORM;
+pub(crate) use operator::{FIND_OPERATOR, OPEN_SESSION, SHOW_QUEUES, operator_declared, operator_functions};
 pub(crate) use returning::FIND_WAY_ON;
 pub(crate) use sandbox::{ACT, FIND_BILL, SHOW_ACTION};
 pub(crate) use seats::{

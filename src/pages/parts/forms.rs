@@ -32,8 +32,12 @@ pub(in crate::pages) enum When {
     Always,
     /// Those of which this is true.
     True(&'static str),
+    /// Those of which this is false.
+    False(&'static str),
     /// Those of which this is null.
     Null(&'static str),
+    /// Those of which this is not null.
+    Given(&'static str),
     /// Those with one of these statuses, with spaces between them.
     Status(&'static str),
 }
@@ -90,7 +94,9 @@ impl FormPage {
             && match self.when {
                 When::Always => true,
                 When::True(name) => object.is(name),
+                When::False(name) => object[name] == Value::Bool(false),
                 When::Null(name) => object[name].is_null(),
+                When::Given(name) => !object[name].is_null(),
                 When::Status(words) => words.split(' ').any(|word| word == object.text("status")),
             }
     }

@@ -17,7 +17,7 @@ mod page;
 mod form;
 mod list;
 
-pub(super) use cell::{Cell, Labelled, Merchant};
+pub(super) use cell::{Cell, Labelled, Merchant, state};
 pub(super) use forms::{After, FormPage, When, forms};
 pub(super) use given::Given;
 pub(super) use lists::{ListPage, ObjectPage, Part, lists, objects, parts};
@@ -25,6 +25,7 @@ pub(super) use page::{Form, Page, Section, form_key};
 pub(super) use seat::{Seat, Site};
 pub(super) use table::{Link, Table, number};
 pub(super) use visit::Visit;
+pub(super) use words::words;
 pub(super) use {form::open as open_form, list::open as open_list, list::open_object, list::parts as parts_of};
 
 #[cfg(test)]

@@ -4,5 +4,6 @@ mod attacks;
 mod credentials;
 mod fairness;
 mod member_pages;
+mod operator;
 mod seat;
 mod sessions;

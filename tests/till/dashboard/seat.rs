@@ -24,6 +24,12 @@ impl Visitor {
         Visitor { wire: Wire::to(server), origin: server.public().to_owned(), cookie: RefCell::default() }
     }
 
+    /// A browser at the admin listener.
+    pub(super) fn of_operator(server: &Server) -> Visitor {
+        let origin = server.admin_address().to_owned();
+        Visitor { wire: Wire::new(&origin), origin, cookie: RefCell::default() }
+    }
+
     /// The same from another address of this machine, 127.0.0.`last`.
     pub(super) fn from(&self, last: u8) -> Visitor {
         Visitor { wire: self.wire.from(last), origin: self.origin.clone(), cookie: self.cookie.clone() }

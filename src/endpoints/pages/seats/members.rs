@@ -19,7 +19,7 @@ use crate::seats::Session;
 /// What members type, or their browsers keep, in bytes: more than any password, code or sealed text has.
 const TEXT_BYTES_MAX: usize = 4 * 1_024;
 
-const TEXT: Optional<String> =
+pub(in crate::endpoints::pages) const TEXT: Optional<String> =
     Field { value_type: ValueType::STRING, parse: |value| field::text(0..=TEXT_BYTES_MAX)(value) }.optional("A text.");
 
 /// What a page passes on of its address, its cookie and its form.
@@ -132,7 +132,7 @@ pub(super) async fn begin_session(
 }
 
 /// The address from which a call comes.
-pub(super) fn address(call: &Call<MerchantCaller>) -> IpAddr {
+pub(in crate::endpoints::pages) fn address<C>(call: &Call<C>) -> IpAddr {
     call.peer().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
 }
 

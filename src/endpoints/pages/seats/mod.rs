@@ -7,6 +7,7 @@ mod account;
 
 pub(crate) use account::{CHANGE_PASSWORD, DRAFT_AUTHENTICATOR, END_SESSIONS, RENEW_RECOVERY_CODES, SET_AUTHENTICATOR};
 pub(crate) use links::{CONFIRM_AUTHENTICATOR, DRAFT_CREDENTIALS, SET_CREDENTIALS, SHOW_LINK};
+pub(super) use members::{TEXT, address};
 pub(crate) use session::{FIND_MEMBER, SIGN_IN, USE_CODE};
 
 use crate::access::MerchantCaller;
