@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { Member } from "./member.mjs";
 import { until } from "./server.mjs";
 import { stage } from "./stage.mjs";
-import { axeFindings } from "./states.mjs";
+import { axeFindings, hasNoSidewaysScroll } from "./states.mjs";
 
 const { scene } = stage();
 
@@ -32,11 +32,6 @@ async function paid(shop, more = {}) {
   });
   const isOver = ({ status }) => status !== "PENDING";
   return (await until("the payment is pending", () => shop.payment(id), isOver)).payment_id;
-}
-
-async function hasNoSidewaysScroll(page) {
-  const [inner, scrolled] = await page.evaluate(() => [window.innerWidth, document.documentElement.scrollWidth]);
-  assert.ok(scrolled <= inner, `${page.url()}: ${scrolled} of ${inner}`);
 }
 
 for (const [width, colorScheme] of [[1200, "light"], [400, "dark"], [1200, "dark"], [400, "light"]]) {

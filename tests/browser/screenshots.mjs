@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { CHALLENGED, DECLINED, act, heading, payBy, payByCard, radio, reaches, typeCard } from "./customer.mjs";
 import { Member } from "./member.mjs";
+import { Operator } from "./operator.mjs";
 import { openCheckout, openMounted } from "./mounted.mjs";
 import { Till } from "./server.mjs";
 import { launch } from "./stage.mjs";
@@ -88,6 +89,26 @@ const DASHBOARD = Object.entries({
   "new webhook": "/webhooks/new", keys: "/keys", "new key": "/keys/new", team: "/team", plan: "/plan", account: "/account",
 }).map(([name, path]) => ({ name: `dashboard ${name}`, path }));
 
+/** Pages of the operator, by their paths below the first one; `{merchant}` stands for the shop. */
+const OPERATOR = Object.entries({
+  overview: "", merchants: "/merchants", "create merchant": "/merchants/new", merchant: "/merchants/{merchant}",
+  "configure card": "/merchants/{merchant}/methods/CARD", "add top-up": "/merchants/{merchant}/topup", sandbox: "/sandbox",
+  "sandbox of a merchant": "/sandbox/{merchant}", "open dispute": "/sandbox/{merchant}/dispute", "find payments": "/payments",
+  "found payments": "/payments?last_digits=4242&merchant_id={merchant}",
+}).map(([name, path]) => ({ name: `operator ${name}`, path }));
+const OPERATOR_SIGN_IN = { name: "operator sign in", path: "" };
+
+async function drawOperator(shop, page, draw) {
+  await page.context().clearCookies();
+  await page.goto(`http://${shop.till.adminListen}/operator`);
+  await draw(OPERATOR_SIGN_IN, "en");
+  const operator = await Operator.signIn(shop.till, page);
+  for (const state of OPERATOR) {
+    await operator.goto(state.path.replace("{merchant}", shop.merchantId));
+    await draw(state, "en");
+  }
+}
+
 /** The page of the address of an invitation, and those of its first member. */
 async function drawDashboard(shop, page, draw) {
   const { page: [payment] } = await shop.call("list-payments", {});
@@ -118,6 +139,7 @@ async function take(browser, shop, width, colorScheme) {
     }
   }
   await drawDashboard(shop, page, draw);
+  await drawOperator(shop, page, draw);
   await context.close();
 }
 
@@ -129,7 +151,7 @@ function index() {
     return `<figure><figcaption>${words}</figcaption><a href="${file}"><img src="${file}" width="${width === 400 ? 200 : 480}" alt="${state.name}: ${words}" loading="lazy"></a></figure>`;
   };
   const section = (languages) => (state) => `<h2>${state.name}</h2>\n<div>${kinds(languages).map(picture(state)).join("\n")}</div>`;
-  const sections = [...STATES.map(section(LANGUAGES)), ...[...ELSEWHERE, ...DASHBOARD].map(section(["en"]))];
+  const sections = [...STATES.map(section(LANGUAGES)), ...[...ELSEWHERE, ...DASHBOARD, OPERATOR_SIGN_IN, ...OPERATOR].map(section(["en"]))];
   return `<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">

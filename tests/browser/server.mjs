@@ -10,7 +10,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const ADMIN_TOKEN = "admin-token-of-a-test";
+export const ADMIN_TOKEN = "admin-token-of-a-test";
 const VAULT_KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 const PATIENCE_MS = 60_000;
 

@@ -1,4 +1,5 @@
 // Every state of the page, reached on the real server: for the rules that hold in all of them, and for pictures.
+import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
 import { DECLINED } from "./customer.mjs";
@@ -127,3 +128,7 @@ export async function axeFindings(frame) {
   return violations.map(({ id, nodes }) => [id, nodes.map((node) => `${node.html}: ${node.failureSummary}`)]);
 }
 
+export async function hasNoSidewaysScroll(page) {
+  const [inner, scrolled] = await page.evaluate(() => [window.innerWidth, document.documentElement.scrollWidth]);
+  assert.ok(scrolled <= inner, `${page.url()}: ${scrolled} of ${inner}`);
+}
