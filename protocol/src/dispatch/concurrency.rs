@@ -5,9 +5,10 @@
 //! of their arrival (fair queueing), so a caller with few calls waits for few others, however many calls another caller
 //! makes.
 //!
-//! A call is refused when it has waited for as long as the limit says. A call that finds the queue full, while its caller
-//! already has its share of the queue, is not queued; its refusal is sent after the same time. So callers that ignore
-//! `Retry-After` and retry at once make one call a second on each connection, and the processor is left to the others.
+//! A call is refused when it has waited for as long as the limit says. A call that finds the queue full, while its
+//! caller already has its share of the queue, is not queued; its refusal is sent after the same time. So callers that
+//! ignore `Retry-After` and retry at once make one call a second on each connection, and the
+//! processor is left to the others.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};

@@ -12,7 +12,7 @@ use crate::pages::parts::site_tests::{
 };
 
 fn seat() -> OperatorSeat {
-    OperatorSeat::at(FIRST, &json!({ "name": HOSTILE, "currency": "THB", "time_zone": "Asia/Bangkok" }))
+    OperatorSeat::new(FIRST, &json!({ "name": HOSTILE, "currency": "THB", "time_zone": "Asia/Bangkok" }))
 }
 
 #[test]

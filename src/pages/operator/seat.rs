@@ -24,7 +24,7 @@ pub(super) static OPERATOR: Site =
 
 impl OperatorSeat {
     /// The seat at a page of this pattern, about this merchant. Without one, no currency is known, and times are UTC.
-    pub(super) fn at(pattern: &str, merchant: &Value) -> OperatorSeat {
+    pub(super) fn new(pattern: &str, merchant: &Value) -> OperatorSeat {
         let no_currency = || "XXX".parse().expect("an ISO code");
         OperatorSeat {
             merchant: Merchant {
@@ -44,12 +44,12 @@ impl OperatorVisit {
         request: BrowserRequest<Operator>,
         pattern: &'static str,
     ) -> Result<OperatorVisit, ApiError> {
-        let visit = OperatorVisit { request, seat: OperatorSeat::at(pattern, &Value::Null), pattern };
-        if visit.named("merchant_id").is_empty() {
+        let visit = OperatorVisit { request, seat: OperatorSeat::new(pattern, &Value::Null), pattern };
+        if visit.named_text("merchant_id").is_empty() {
             return Ok(visit);
         }
         let merchant = visit.find("find-merchant", "merchant_id").await?;
-        Ok(OperatorVisit { seat: OperatorSeat::at(pattern, &merchant), ..visit })
+        Ok(OperatorVisit { seat: OperatorSeat::new(pattern, &merchant), ..visit })
     }
 }
 

@@ -38,7 +38,7 @@ struct Sent {
 pub(in crate::pages) async fn open<S: Seat>(form: &'static FormPage, visit: Visit<S>) -> Result<PageReply, ApiError> {
     let declaration = visit.declaration(form.call)?;
     visit.seat.check(form.call)?;
-    let Some(posted) = visit.request.form() else { return shown(form, &visit, Sent::default()).await };
+    let Some(posted) = visit.request.form() else { return form_page(form, &visit, Sent::default()).await };
     let given = Given::of_form(posted);
     let (mut arguments, mut faults) = given.arguments(asked(form, declaration), visit.merchant());
     if faults.is_empty() && visit.seat.asks_for_code(form.call) {
@@ -46,18 +46,18 @@ pub(in crate::pages) async fn open<S: Seat>(form: &'static FormPage, visit: Visi
         faults.extend(fault.map(|fault| (CODE.to_owned(), fault)));
     }
     if !faults.is_empty() {
-        return shown(form, &visit, Sent { given, faults, error: None }).await;
+        return form_page(form, &visit, Sent { given, faults, error: None }).await;
     }
     for name in form.bound(declaration) {
-        arguments.insert(name.to_owned(), visit.named(name).into());
+        arguments.insert(name.to_owned(), visit.named_text(name).into());
     }
     if declaration.position(CURRENCY).is_some() && !form.asks_for(CURRENCY) {
         arguments.insert(CURRENCY.to_owned(), visit.merchant().currency.code().into());
     }
     match visit.call(form.call, &arguments.into()).await {
-        Ok(answer) => Ok(done(form, &visit, declaration, &answer)),
+        Ok(answer) => Ok(reply_to_success(form, &visit, declaration, &answer)),
         Err(error) if error.code() == Code::Forbidden => Err(error),
-        Err(error) => shown(form, &visit, Sent { given, faults: faults_of(&error), error: Some(error) }).await,
+        Err(error) => form_page(form, &visit, Sent { given, faults: faults_of(&error), error: Some(error) }).await,
     }
 }
 
@@ -68,7 +68,7 @@ fn asked(form: &FormPage, declaration: &'static Declaration) -> impl Iterator<It
 }
 
 /// The form, with what was sent.
-async fn shown<S: Seat>(form: &'static FormPage, visit: &Visit<S>, mut sent: Sent) -> Result<PageReply, ApiError> {
+async fn form_page<S: Seat>(form: &'static FormPage, visit: &Visit<S>, mut sent: Sent) -> Result<PageReply, ApiError> {
     let declaration = visit.declaration(form.call)?;
     let mut page = Page::new(visit, form.title);
     if let Some((call, object)) = subject(form, visit).await? {
@@ -115,7 +115,7 @@ fn subject_within<'o, S: Seat>(
     declaration: &'static Declaration,
     object: &'o Value,
 ) -> &'o Value {
-    let is_named = |entry: &&Value| form.bound(declaration).any(|name| entry[name] == visit.named(name));
+    let is_named = |entry: &&Value| form.bound(declaration).any(|name| entry[name] == visit.named_text(name));
     let entries = object.as_object().into_iter().flat_map(|members| members.values().filter_map(Value::as_array));
     entries.flatten().find(is_named).unwrap_or(object)
 }
@@ -133,7 +133,7 @@ async fn with_choices<S: Seat>(field: Field, argument: &Argument, visit: &Visit<
 }
 
 /// What follows when the call has succeeded.
-fn done<S: Seat>(
+fn reply_to_success<S: Seat>(
     form: &'static FormPage,
     visit: &Visit<S>,
     declaration: &'static Declaration,

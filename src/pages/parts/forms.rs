@@ -74,22 +74,22 @@ impl FormPage {
     /// The path below the page that offers it, with the ids of the object that it is about.
     pub(in crate::pages) fn path_below(&self, object: &Value) -> String {
         let segments =
-            self.below().split('/').map(|segment| argument(segment).map_or(segment, |name| object.text(name)));
+            self.path().split('/').map(|segment| argument(segment).map_or(segment, |name| object.text(name)));
         segments.collect::<Vec<&str>>().join("/")
     }
 
-    fn below(&self) -> &'static str {
+    fn path(&self) -> &'static str {
         self.page.pattern.get(self.of.len() + 1..).unwrap_or_default()
     }
 
     /// True when it is offered beside each object of a list, and not for the page as a whole.
     pub(in crate::pages) fn is_of_row(&self) -> bool {
-        self.below().contains('{')
+        self.path().contains('{')
     }
 
     /// True when it is offered for this object, which has all ids that its path needs.
     pub(in crate::pages) fn is_for(&self, object: &Value) -> bool {
-        let mut ids = self.below().split('/').filter_map(argument);
+        let mut ids = self.path().split('/').filter_map(argument);
         ids.all(|id| object[id].is_string())
             && match self.when {
                 When::Always => true,
@@ -114,7 +114,7 @@ impl FormPage {
 
     /// The path to which it leads back, of its own.
     pub(in crate::pages) fn path_back<'p>(&self, path: &'p str) -> &'p str {
-        let segments = self.below().split('/').count() + usize::from(self.after == After::List);
+        let segments = self.path().split('/').count() + usize::from(self.after == After::List);
         (0..segments).fold(path, |path, _| path.rsplit_once('/').map_or(path, |(above, _)| above))
     }
 }

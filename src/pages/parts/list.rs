@@ -82,7 +82,7 @@ pub(in crate::pages) async fn parts<S: Seat>(
         if visit.declaration(part.call)?.returns.is_page() == is_above {
             continue;
         }
-        let arguments = if part.by.is_empty() { json!({}) } else { json!({ part.by: visit.named(part.by) }) };
+        let arguments = if part.by.is_empty() { json!({}) } else { json!({ part.by: visit.named_text(part.by) }) };
         match visit.call(part.call, &arguments).await {
             Ok(object) if is_above => {
                 sections.push(Section::Figures(visit.merchant().members(

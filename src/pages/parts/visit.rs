@@ -30,7 +30,7 @@ impl<S: Seat> Visit<S> {
     }
 
     /// The text that the address has for a name in braces of the pattern; empty when it has none of that name.
-    pub(in crate::pages) fn named(&self, name: &str) -> &str {
+    pub(in crate::pages) fn named_text(&self, name: &str) -> &str {
         let place = self.pattern.split('/').filter_map(argument).position(|known| known == name);
         place.map_or("", |place| self.request.text(place))
     }
@@ -56,7 +56,7 @@ impl<S: Seat> Visit<S> {
 
     /// Finds the object that the address names by this argument. A text that cannot name one names none.
     pub(in crate::pages) async fn find(&self, name: &str, argument: &str) -> Result<Value, ApiError> {
-        self.call(name, &json!({ argument: self.named(argument) })).await.map_err(|error: ApiError| {
+        self.call(name, &json!({ argument: self.named_text(argument) })).await.map_err(|error: ApiError| {
             match error.code() {
                 Code::InvalidArguments => ApiError::new(Code::NotFound, "There is no such page."),
                 _ => error,
