@@ -16,6 +16,7 @@ use super::hashing::Hashing;
 use super::recovery_codes;
 use super::sealed_values::{Draft, OperatorSession, Session};
 use super::totp;
+use crate::counted::PASSWORDS_HASHED;
 
 /// Passwords, codes and sessions.
 pub(crate) struct Seats {
@@ -44,6 +45,7 @@ fn without_spaces(code: &str) -> String {
 impl Seats {
     /// Sessions end after so many seconds without a request.
     pub(crate) fn new(keyring: Arc<Keyring>, idle_seconds: u64) -> Seats {
+        PASSWORDS_HASHED.inc_by(0);
         Seats { keyring, idle_seconds, hashing: Hashing::new(), attempts: Attempts::default() }
     }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use till::{ApiError, Code, Form, settings_in_markdown};
 use till_domain::acquirer::AccountSecret;
 use till_domain::ids::{
-    AcquirerId, CardId, CheckoutId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId,
+    AcquirerId, CardId, CheckoutId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, UserId, WebhookId,
 };
 use till_domain::webhook::SecretSlot;
 use till_storage::deliveries;
@@ -84,6 +84,10 @@ fn the_storage_format_has_every_kind_of_vault_key() {
         (subject(SubjectId::checkout(CheckoutId::from_bytes([2; 16]))), "`SubjectKey` of a checkout"),
         (account(AccountSecret::Calls), "`AccountSecret` for calls"),
         (account(AccountSecret::Notices), "`AccountSecret` for notices"),
+        (
+            VaultKey::Credentials { merchant, user: UserId::from_bytes([2; 16]) },
+            "`Credentials` of a member of the team",
+        ),
         (subject(SubjectId::acquirer_page(PaymentId::from_bytes([2; 16]))), "`SubjectKey` of the page of a payment"),
     ];
     let document = document("storage-format.md");
@@ -91,7 +95,7 @@ fn the_storage_format_has_every_kind_of_vault_key() {
         let line = format!("| {} | {row} |", key.encode()[16]);
         assert!(document.contains(&line), "{line}");
     }
-    let behind = [[1; 16].as_slice(), &[16], &[2; 16]].concat();
+    let behind = [[1; 16].as_slice(), &[17], &[2; 16]].concat();
     assert_eq!(VaultKey::decode(&behind), None, "a kind that the document does not draw");
 }
 

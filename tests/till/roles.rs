@@ -36,7 +36,11 @@ const TABLE: [(&str, &str); 9] = [
             list-events list-keys find-key update-key revoke-key",
     ),
     ("yes yes yes -", "start-checkout expire-checkout"),
-    ("yes - - -", "send-payout remove-contact generate-key invite-user accept-invitation update-user remove-user"),
+    (
+        "yes - - -",
+        "send-payout remove-contact generate-key invite-user accept-invitation update-user remove-user \
+        reset-user-credentials",
+    ),
     ("yes yes - yes", "list-plans retrieve-current-plan"),
     ("yes - - -", "select-plan"),
 ];

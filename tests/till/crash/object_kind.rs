@@ -94,7 +94,8 @@ pub(super) static INVITATION: ObjectKind = ObjectKind {
     list: "list-user-invitations",
     name: "email",
     is_unique: true,
-    changing: &["status"],
+    // A server that is started again has another port.
+    changing: &["status", "url"],
     ..PLAIN
 };
 

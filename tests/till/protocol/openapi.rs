@@ -94,7 +94,9 @@ impl Operation<'_> {
         let body = self.with(argument, value);
         let by_instalments = merged(&body, &json!({ "payment_method": "INSTALLMENT" }));
         let has_methods = argument != "payment_method" && self.properties().contains_key("payment_method");
-        let bodies = [Some(body), has_methods.then_some(by_instalments)];
+        let by_support = merged(&body, &json!({ "role_id": "SUPPORT" }));
+        let needs_support = argument == "refund_limit";
+        let bodies = [Some(body), has_methods.then_some(by_instalments), needs_support.then_some(by_support)];
         bodies.iter().flatten().any(|body| !is_faulty(&self.post(body), argument))
     }
 }

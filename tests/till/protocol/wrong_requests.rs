@@ -208,7 +208,7 @@ fn of_arguments(shop: &Shop) -> Vec<Wrong> {
         wrong(
             "/merchants/invite-user",
             json!({ "email": "ada@shop.example", "role": "admin" }),
-            vec![way("leave it out", "invite-user", json!({ "email": "ada@shop.example" }))],
+            vec![way("role_id", "invite-user", json!({ "email": "ada@shop.example", "role_id": "OWNER" }))],
         ),
     ]
 }

@@ -156,7 +156,7 @@ fn endpoints_need_a_token_exactly_where_they_declare_it() {
 /// gives up.
 const WORKS_WHILE_SUSPENDED: &str = "
     revoke-key void-payment reverse-payment refund-payment challenge-dispute concede-dispute disconnect-webhook
-    rotate-webhook-secret remove-user update-user cancel-payment-session expire-checkout
+    rotate-webhook-secret remove-user update-user reset-user-credentials cancel-payment-session expire-checkout
 ";
 
 #[test]
