@@ -115,6 +115,7 @@ fn another(value: &Value) -> Value {
         Value::String(text) if text.contains('@') => json!(format!("x{text}")),
         Value::String(text) if text.len() == 30 && text.as_bytes()[3] == b'_' => json!(id_of_nothing(text)),
         Value::String(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => json!(format!("{text}0")),
+        Value::String(text) if text == "SUPPORT" => json!("VIEWER"),
         Value::String(text) => json!(format!("{text}x")),
         Value::Number(_) => json!(7),
         other => panic!("no other value than {other}"),
