@@ -9,7 +9,9 @@ pub(super) fn text(bytes: &[u8]) -> String {
 
 fn group(bytes: &[u8; 5]) -> impl Iterator<Item = char> + use<> {
     let bits = bytes.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
-    (0..8).rev().map(move |place| char::from(ALPHABET[usize::from((bits >> (5 * place)) as u8 & 31)]))
+    let letter =
+        move |place: u32| usize::try_from((bits >> (5 * place)) & 31).map_or('A', |index| char::from(ALPHABET[index]));
+    (0..8_u32).rev().map(letter)
 }
 
 #[cfg(test)]
