@@ -2,6 +2,7 @@
 //! a `crt_...`: the time and the counter of an id, with a secret in place of its randomness, so that the id opens
 //! nothing, and the segment is stored nowhere. Contract, section 13.
 
+#[cfg(feature = "pages")]
 use subtle::ConstantTimeEq;
 use till_domain::ids::{CredentialsId, InvitationId, MerchantId, RawId};
 use till_storage::vault::AddressKind;
